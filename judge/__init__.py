@@ -1,0 +1,32 @@
+"""Runs untrusted Python programs in WebAssembly, counted in instructions, and judges them.
+
+A puzzle is the source of `f(answer: type, inputs with defaults)`, a solution the source of a `g`
+that takes these inputs by name. A pass means that f returned True itself on g's answer, in an
+instance of CPython that never saw g; never that g is right on other inputs. What it keeps out:
+files, network, clock, processes, environment and randomness, since the guest has no imports;
+endless loops and memory, since both are counted. What it does not: an f that accepts too much.
+
+This file is the whole public interface. Importing it loads no engine: that is done at first use.
+"""
+
+from judge.identity import engine_version, guest_fingerprint, guest_hash
+from judge.many import judge_many
+from judge.pair import first_true, inputs, judge, run
+from judge.records import Execution, JudgeError, Limits, Outcome, Probe, Verdict
+
+__all__ = [
+    "Execution",
+    "JudgeError",
+    "Limits",
+    "Outcome",
+    "Probe",
+    "Verdict",
+    "engine_version",
+    "first_true",
+    "guest_fingerprint",
+    "guest_hash",
+    "inputs",
+    "judge",
+    "judge_many",
+    "run",
+]

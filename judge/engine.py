@@ -1,0 +1,177 @@
+"""The engine: one compiled guest a process, one fresh instance of it a program.
+
+An instance is CPython in WebAssembly, without imports, with a budget of instructions and of
+memory. What it replies is text from a stranger. Not here: what f and g mean (pair.py).
+
+Threads may share a Guest; a World belongs to one. A child of a fork gets a Guest of its own.
+"""
+
+import os
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from judge.literal import Malformed, Tree, parse
+from judge.records import JudgeError, Limits, Outcome
+
+if TYPE_CHECKING:
+    from wasmtime import Engine
+    from wasmtime.component import Component, Linker
+
+WASM_STACK_BYTES = 2 << 20
+TRAPS = {
+    "all fuel consumed": (Outcome.timed_out, "used up its instructions"),
+    "call stack exhausted": (Outcome.raised, "RecursionError: the stack is exhausted"),
+}
+"""What the message of a trap ends in, what it means, and how that is said."""
+STUB_FRAME = re.compile(r"\s0: .*<wasm function.*\n(?:.*<wasm function.*\n)*.*!(\w+)")
+"""The backtrace of a call to the outside: it ends in the nameless stub that stands for it."""
+EXPORTS = ("load", "inputs", "solve", "check", "probe")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one call of the guest came to."""
+
+    tag: str
+    """`answer`, `loaded`, `passed`, or the value of an Outcome; not yet told apart for f and g."""
+    detail: str
+    """One short line."""
+    tree: Tree = None
+    """The answer, where tag is `answer`; untrusted."""
+
+
+class Guest:
+    """The compiled guest of this process."""
+
+    def __init__(self, engine: "Engine", component: "Component", linker: "Linker") -> None:
+        self.engine = engine
+        self.component = component
+        self.linker = linker
+        self.indices = {name: component.get_export_index(name) for name in EXPORTS}
+
+    @classmethod
+    def start(cls, cache_dir: Path) -> "Guest":
+        """Start the engine and load the guest, which is built where it is missing."""
+        try:
+            import wasmtime
+            from wasmtime.component import Linker
+        except (ImportError, OSError) as error:
+            raise JudgeError(f"wasmtime cannot be loaded: {error}. Run `make setup`") from error
+        from judge.build import load
+
+        try:
+            config = wasmtime.Config()
+            config.consume_fuel = True
+            config.cranelift_nan_canonicalization = True
+            config.max_wasm_stack = WASM_STACK_BYTES
+            engine = wasmtime.Engine(config)
+            return cls(engine, load(engine, cache_dir), Linker(engine))
+        except wasmtime.WasmtimeError as error:
+            raise JudgeError(f"the engine cannot start: {error}") from error
+
+
+LOCK = threading.Lock()
+GUESTS: dict[int, Guest] = {}
+"""The guest of each process id: a forked child must not use its parent's engine."""
+
+
+def guest() -> Guest:
+    """Return the guest of this process, from the default cache folder."""
+    pid = os.getpid()
+    if pid not in GUESTS:
+        with LOCK:
+            if pid not in GUESTS:
+                from judge.build import default_cache_dir
+
+                GUESTS[pid] = Guest.start(default_cache_dir())
+    return GUESTS[pid]
+
+
+class World:
+    """One fresh instance of the guest, for one program. After a trap it is of no more use."""
+
+    def __init__(self, limits: Limits, of: Guest | None = None) -> None:
+        import wasmtime
+
+        self.guest = of or guest()
+        self.limits = limits
+        self.fuel_spent = 0
+        self.broken = False
+        self.store = wasmtime.Store(self.guest.engine)
+        self.store.set_limits(memory_size=limits.memory_bytes)
+        self.refuel(limits.fuel)
+        try:
+            self.instance = self.guest.linker.instantiate(self.store, self.guest.component)
+        except wasmtime.WasmtimeError as error:
+            self.store.close()
+            raise JudgeError(
+                f"no instance of the guest can be made: {error}. It needs free memory, and a "
+                "memory limit above 64 MB"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.store.close()
+
+    def refuel(self, fuel: int) -> None:
+        """Set what is left to spend."""
+        self.fuel_given = self.fuel_spent + fuel
+        self.store.set_fuel(fuel)
+
+    def call(self, export: str, *arguments: str | int) -> Reply:
+        """Call an export of the guest; whatever the program does comes back as a Reply."""
+        import wasmtime
+
+        index = self.guest.indices[export]
+        assert index is not None
+        function = self.instance.get_func(self.store, index)
+        assert function is not None
+        try:
+            text = function(self.store, *arguments)
+            function.post_return(self.store)
+        except wasmtime.WasmtimeError as error:
+            self.broken = True
+            return trapped(str(error))
+        except UnicodeDecodeError:
+            return Reply(Outcome.crashed, "replied what is no text")
+        finally:
+            self.fuel_spent = self.fuel_given - self.store.get_fuel()
+        return self.read(text)
+
+    def read(self, text: str) -> Reply:
+        if len(text) > 2 * self.limits.answer_bytes + 10_000:
+            return Reply(Outcome.crashed, "replied more than the guest can")
+        try:
+            match parse(text):
+                case ["answer", tree]:
+                    return Reply("answer", "", tree)
+                case [str(tag), str(detail)]:
+                    return Reply(tag, " ".join(detail.split())[:200])
+        except Malformed:
+            pass
+        return Reply(Outcome.crashed, "replied what cannot be read")
+
+
+def trapped(message: str) -> Reply:
+    """Say what a trap means, from the engine's message (a program has no part in its text)."""
+    last = message.strip().rpartition("\n")[2]
+    for part, (outcome, detail) in TRAPS.items():
+        if part in last:
+            return Reply(outcome, detail)
+    stub = STUB_FRAME.search(message)
+    if "unreachable" in last and stub:
+        if stub[1].startswith("monotonic_clock"):
+            return Reply(Outcome.timed_out, "waited for what cannot come")
+        return Reply(Outcome.forbidden, f"asked for the outside ({stub[1]})")
+    return Reply(Outcome.crashed, last.strip()[:200])

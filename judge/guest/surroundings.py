@@ -1,0 +1,198 @@
+"""What a program finds around it: streams, clock, randomness, modules. All of it made up.
+
+The guest has no imports, so the real ones would trap. Print and warnings go nowhere, input is
+empty, the clock is virtual (it advances by a millisecond a reading and by sleeping), random is
+seeded. Every module of the standard library that can be imported is imported when this module is,
+before the snapshot: there is no file system afterwards. Not here: anything about f or g.
+"""
+
+import builtins
+import errno
+import io
+import linecache
+import os
+import random
+import sys
+import time
+import warnings
+from typing import Any
+
+START_NS = 1_704_067_200 * 10**9
+"""The clock's first reading: 2024-01-01 00:00 UTC."""
+STEP_NS = 10**6
+"""What each reading of the clock adds, so that loops that wait for it come to an end."""
+MAX_SLEEP_NS = 5 * 10**9
+"""A program that sleeps longer than this, in all, has timed out."""
+RECURSION_LIMIT = 6_000
+"""Room for 5,000 of the program's own calls."""
+
+SKIPPED = frozenset(
+    "antigravity ensurepip idlelib lib2to3 pydoc_data pip test this tkinter turtle turtledemo venv"
+    " _pyrepl __main__ __phello__ _ios_support _android_support _apple_support".split()
+)
+"""Modules that need a screen, a network or an installation, or print when imported."""
+
+
+class SleptTooLong(BaseException):
+    """Raised in a program that sleeps past MAX_SLEEP_NS; counted even where it is caught."""
+
+
+class Clock:
+    """A clock that only the program itself moves."""
+
+    def __init__(self) -> None:
+        self.now_ns = START_NS
+        self.slept_ns = 0
+
+    def read_ns(self) -> int:
+        self.now_ns += STEP_NS
+        return self.now_ns
+
+    def read(self) -> float:
+        return self.read_ns() / 10**9
+
+    def elapsed_ns(self) -> int:
+        return self.read_ns() - START_NS
+
+    def elapsed(self) -> float:
+        return self.elapsed_ns() / 10**9
+
+    def sleep(self, seconds: float) -> None:
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        slept = int(min(float(seconds), 1e9) * 10**9)
+        self.now_ns += slept
+        self.slept_ns += slept
+        if self.slept_ns > MAX_SLEEP_NS:
+            raise SleptTooLong(f"slept for {self.slept_ns / 10**9:g} seconds")
+
+    @property
+    def ran_out(self) -> bool:
+        return self.slept_ns > MAX_SLEEP_NS
+
+
+class Nowhere(io.TextIOBase):
+    """An output stream that keeps nothing."""
+
+    encoding = "utf-8"
+    errors = "strict"
+
+    def __init__(self) -> None:
+        self.buffer = NowhereBytes()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        return len(text)
+
+
+class NowhereBytes(io.RawIOBase):
+    """The bytes beneath Nowhere."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def install_clock(clock: Clock) -> None:
+    """Replace every way of the time module to read the clock or to wait."""
+    read_wall = {"time": clock.read, "time_ns": clock.read_ns}
+    names = ("monotonic", "perf_counter", "process_time", "thread_time")
+    read_elapsed = {name: clock.elapsed for name in names}
+    read_elapsed_ns = {f"{name}_ns": clock.elapsed_ns for name in names}
+    for name, function in {**read_wall, **read_elapsed, **read_elapsed_ns}.items():
+        setattr(time, name, function)
+    time.sleep = clock.sleep  # type: ignore[assignment]
+
+    # With no argument these read the clock in C, which would trap.
+    def with_now(convert: Any) -> Any:
+        return lambda seconds=None: convert(clock.read() if seconds is None else seconds)
+
+    gmtime, strftime, asctime = time.gmtime, time.strftime, time.asctime
+    time.gmtime = with_now(gmtime)
+    time.localtime = with_now(gmtime)
+    time.ctime = with_now(lambda seconds: asctime(gmtime(seconds)))
+    time.strftime = lambda form, t=None: strftime(form, time.gmtime() if t is None else t)
+    time.asctime = lambda t=None: asctime(time.gmtime() if t is None else t)  # type: ignore[assignment,misc]
+
+
+def install_randomness() -> None:
+    """Seed random, and give every unseeded generator and os.urandom a fixed stream."""
+    entropy = random.Random(0)
+    seed = random.Random.seed
+
+    def seed_fixed(self: random.Random, a: Any = None, version: int = 2) -> None:
+        seed(self, entropy.getrandbits(64) if a is None else a, version)
+
+    random.Random.seed = seed_fixed  # type: ignore[method-assign]
+    os.urandom = entropy.randbytes
+    random._urandom = entropy.randbytes  # type: ignore[attr-defined]
+    random.seed = random._inst.seed  # type: ignore[attr-defined]
+    random.seed(0)
+
+
+def install_streams() -> None:
+    """Replace the standard streams, and whatever would write or read beside them."""
+    sys.stdin = sys.__stdin__ = io.StringIO("")  # type: ignore[assignment,misc]
+    sys.stdout = sys.__stdout__ = Nowhere()  # type: ignore[assignment,misc]
+    sys.stderr = sys.__stderr__ = Nowhere()  # type: ignore[assignment,misc]
+    sys.unraisablehook = lambda _: None
+    sys.excepthook = lambda *_: None
+    sys.argv = ["program"]
+    os.environ.clear()
+    # A warning or a traceback looks for the source in a file.
+    warnings._showwarnmsg = lambda _: None  # type: ignore[attr-defined]
+    linecache.updatecache = lambda *_: []
+    for name in ("exit", "quit"):
+        setattr(builtins, name, sys.exit)
+
+
+def close_files() -> None:
+    """Make opening a file fail as in Python; a SyntaxError tries to, and would trap."""
+
+    def refuse(event: str, _: Any) -> None:
+        if event == "open":
+            raise PermissionError(errno.EACCES, "there are no files here")
+
+    sys.addaudithook(refuse)
+
+
+def import_standard_library() -> list[str]:
+    """Import every module there is; return the names of those that cannot be."""
+    import importlib
+    import pkgutil
+
+    # The C datetime reads the real clock; the Python one reads time.time.
+    sys.modules["_datetime"] = None  # type: ignore[assignment]
+    absent = []
+    queue = sorted(set(sys.stdlib_module_names) - SKIPPED)
+    for name in queue:
+        try:
+            module = importlib.import_module(name)
+        except Exception:
+            absent.append(name)
+            continue
+        for info in pkgutil.iter_modules(getattr(module, "__path__", [])):
+            if "test" not in info.name and info.name not in SKIPPED:
+                queue.append(f"{name}.{info.name}")
+    return absent
+
+
+def close_imports() -> None:
+    """Leave only what is imported and what is built in: looking for a file would trap."""
+    sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
+    sys.path[:] = []
+    sys.path_hooks[:] = []
+    sys.path_importer_cache.clear()
+
+
+clock = Clock()
+install_clock(clock)
+ABSENT = import_standard_library()
+install_randomness()
+install_streams()

@@ -1,0 +1,82 @@
+"""Judges many pairs: in order, streamed, each distinct pair of a batch once, on several cores.
+
+A worker is a process of joblib's loky, started fresh (never forked from a process that may hold
+an engine), which loads the compiled guest from the cache. A verdict does not depend on how many
+there are. Memory stays flat: a batch is read, judged and handed out before the next one is read.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from judge.pair import judge
+from judge.records import DEFAULT_LIMITS, JudgeError, Limits, Verdict
+
+if TYPE_CHECKING:
+    from joblib import Parallel  # type: ignore[import-untyped]
+
+BATCH_PAIRS = 512
+"""Pairs a worker in a batch."""
+CHUNK_PAIRS = 8
+"""Pairs in one message to a worker: few, so that an endless loop delays few others."""
+MAX_ATTEMPTS = 3
+"""How often a batch is tried whose workers die."""
+
+Pair = tuple[str, str]
+
+
+def judge_many(
+    pairs: Iterable[Pair], limits: Limits = DEFAULT_LIMITS, num_workers: int = 1
+) -> Iterator[Verdict]:
+    """Yield the verdict of each (f, g), in order; raise JudgeError if the judge cannot run."""
+    if num_workers < 1:
+        raise ValueError(f"num_workers is {num_workers}; it must be at least 1")
+    source = iter(pairs)
+    if num_workers == 1:
+        while batch := list(islice(source, BATCH_PAIRS)):
+            known: dict[Pair, Verdict] = {}
+            for pair in batch:
+                if pair not in known:
+                    known[pair] = judge(*pair, limits)
+                yield known[pair]
+        return
+    yield from judge_in_workers(source, limits, num_workers)
+
+
+def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -> Iterator[Verdict]:
+    from joblib import Parallel
+
+    from judge.engine import guest
+
+    # Built here, once, rather than by every worker.
+    guest()
+    with Parallel(n_jobs=num_workers, backend="loky") as parallel:
+        while batch := list(islice(source, BATCH_PAIRS * num_workers)):
+            distinct = list(dict.fromkeys(batch))
+            known = dict(zip(distinct, judge_batch(parallel, distinct, limits)))
+            yield from [known[pair] for pair in batch]
+
+
+def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> list[Verdict]:
+    """Judge the pairs of one batch, again where a worker died on the way."""
+    from joblib import delayed
+    from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
+        BrokenProcessPool,
+    )
+
+    chunks = [distinct[at : at + CHUNK_PAIRS] for at in range(0, len(distinct), CHUNK_PAIRS)]
+    for _ in range(MAX_ATTEMPTS):
+        try:
+            judged = parallel(delayed(judge_chunk)(chunk, limits) for chunk in chunks)
+        except BrokenProcessPool as error:
+            reason = error
+            continue
+        return [verdict for chunk in judged for verdict in chunk]
+    raise JudgeError(
+        f"workers of the judge died {MAX_ATTEMPTS} times in a batch of {len(distinct)} pairs: "
+        f"{reason}. Is memory short? Try fewer workers"
+    ) from reason
+
+
+def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
+    return [judge(f, g, limits) for f, g in chunk]

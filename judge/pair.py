@@ -1,0 +1,181 @@
+"""Judges one pair: g in one instance, f on its answer in another that never saw g.
+
+Only the answer passes between the two, rewritten by the host into canonical plain data. A pass
+needs f's own True and the annotated type. The same sources and limits give the same verdict and
+the same fuel on every run: nothing here reads a clock. Not here: many pairs (many.py).
+"""
+
+from collections.abc import Sequence
+
+from judge.engine import Reply, World
+from judge.literal import Answer, Malformed, canonical
+from judge.records import DEFAULT_LIMITS, Execution, Limits, Outcome, Probe, Verdict
+
+OF_F = {
+    Outcome.raised: Outcome.f_raised,
+    Outcome.syntax_error: Outcome.f_syntax_error,
+    Outcome.timed_out: Outcome.f_timed_out,
+    Outcome.out_of_memory: Outcome.f_out_of_memory,
+    Outcome.forbidden: Outcome.f_forbidden,
+    Outcome.too_large: Outcome.f_too_large,
+    Outcome.wrong_type: Outcome.f_wrong_type,
+    Outcome.crashed: Outcome.f_crashed,
+}
+"""What a failure is called where f is to blame."""
+OF_G = frozenset(OF_F) | {Outcome.no_g}
+"""The failures that running g can have; another tag in a reply is a forgery."""
+FIRST_PASS_SHARE = 20
+"""A probe first gives every answer this fraction of the fuel, so that few slow ones cost little."""
+MAX_SLOW_PROBES = 4
+"""How many answers a probe then gives the whole fuel."""
+
+
+def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
+    """Judge the source of g by the source of f; raise JudgeError only if the judge cannot run."""
+    ran, answer = run_g(f, g, limits)
+    if answer is None:
+        assert ran.failure is not None
+        return Verdict(ran.failure, None, ran.detail, ran.fuel)
+    with World(limits) as world:
+        reply = load(world, f) or world.call("check", answer.tagged)
+        fuel = ran.fuel + world.fuel_spent
+    if reply.tag in (Outcome.passed, Outcome.wrong_answer, Outcome.wrong_type):
+        return Verdict(Outcome(reply.tag), answer.literal, reply.detail, fuel)
+    return Verdict(failure_of_f(reply), answer.literal, reply.detail, fuel)
+
+
+def run(g: str, f: str = "", limits: Limits = DEFAULT_LIMITS) -> Execution:
+    """Run g on f's inputs, or without any where there is no f, and return its answer."""
+    return run_g(f, g, limits)[0]
+
+
+def inputs(f: str, limits: Limits = DEFAULT_LIMITS) -> Execution:
+    """Return f's inputs as the literal of a dict; runs f's source and defaults, never f."""
+    too_long = source_failure(f, limits)
+    if too_long is not None:
+        return Execution(None, failure_of_f(too_long), too_long.detail, 0)
+    with World(limits) as world:
+        reply = load(world, f) or world.call("inputs", limits.answer_bytes, limits.answer_depth)
+        answer = read_answer(reply, limits)
+        if answer is not None:
+            return Execution(answer.literal, None, "", world.fuel_spent)
+        return Execution(None, failure_of_f(reply), reply.detail, world.fuel_spent)
+
+
+def first_true(f: str, answers: Sequence[str], limits: Limits = DEFAULT_LIMITS) -> Probe:
+    """Find an answer (a Python literal) on which f returns True itself; types are not tested.
+
+    All answers meet f in one instance, which is made anew after a trap. Each is given a twentieth
+    of the fuel; the first four that need more get the whole of it afterwards. The first answer in
+    order that makes f True wins, the slow ones after the others.
+    """
+    too_long = source_failure(f, limits)
+    if too_long is not None:
+        return Probe(None, failure_of_f(too_long), too_long.detail, 0, 0)
+    quick = max(1, limits.fuel // FIRST_PASS_SHARE)
+    first = probe_all(f, answers, range(len(answers)), quick, limits)
+    if first.index is not None or first.failure is not None or not first.slow:
+        return Probe(first.index, first.failure, first.detail, len(first.slow), first.fuel)
+    second = probe_all(f, answers, first.slow[:MAX_SLOW_PROBES], limits.fuel, limits)
+    undecided = len(first.slow[MAX_SLOW_PROBES:]) + len(second.slow)
+    fuel = first.fuel + second.fuel
+    return Probe(second.index, second.failure, second.detail, undecided, fuel)
+
+
+class Pass:
+    """What one pass over the answers of a probe found."""
+
+    def __init__(self) -> None:
+        self.index: int | None = None
+        self.failure: Outcome | None = None
+        self.detail = ""
+        self.slow: list[int] = []
+        self.fuel = 0
+
+
+def probe_all(
+    f: str, answers: Sequence[str], indices: Sequence[int], fuel: int, limits: Limits
+) -> Pass:
+    """Call f on the answers of these indices, with so much fuel each, until one makes it True."""
+    found = Pass()
+    waiting = list(reversed(indices))
+    while waiting and found.index is None:
+        with World(limits) as world:
+            failed = load(world, f)
+            if failed is not None:
+                found.failure, found.detail = failure_of_f(failed), failed.detail
+                waiting.clear()
+            probe_until_broken(world, answers, waiting, fuel, found)
+            found.fuel += world.fuel_spent
+    return found
+
+
+def probe_until_broken(
+    world: World, answers: Sequence[str], waiting: list[int], fuel: int, found: Pass
+) -> None:
+    """Take indices off waiting until f is True or the instance is of no more use."""
+    while waiting:
+        index = waiting.pop()
+        world.refuel(fuel)
+        reply = world.call("probe", answers[index])
+        if reply.tag == Outcome.passed:
+            found.index = index
+            return
+        if reply.tag == Outcome.timed_out:
+            found.slow.append(index)
+        if reply.tag not in (Outcome.wrong_answer, Outcome.raised) or world.broken:
+            return
+
+
+def run_g(f: str, g: str, limits: Limits) -> tuple[Execution, Answer | None]:
+    """Run g and read its answer; there is an answer exactly where there is no failure."""
+    too_long = source_failure(f, limits)
+    if too_long is not None:
+        return Execution(None, failure_of_f(too_long), too_long.detail, 0), None
+    too_long = source_failure(g, limits)
+    if too_long is not None:
+        return Execution(None, Outcome(too_long.tag), too_long.detail, 0), None
+    with World(limits) as world:
+        failed = load(world, f)
+        if failed is not None:
+            failure = failure_of_f(failed)
+            return Execution(None, failure, failed.detail, world.fuel_spent), None
+        reply = world.call("solve", g, limits.answer_bytes, limits.answer_depth)
+        answer = read_answer(reply, limits)
+        if answer is not None:
+            return Execution(answer.literal, None, "", world.fuel_spent), answer
+        failure = Outcome(reply.tag) if reply.tag in OF_G else Outcome.crashed
+        return Execution(None, failure, reply.detail, world.fuel_spent), None
+
+
+def load(world: World, f: str) -> Reply | None:
+    """Load f into a fresh instance; return the reply only if that failed."""
+    reply = world.call("load", f)
+    return None if reply.tag == "loaded" else reply
+
+
+def read_answer(reply: Reply, limits: Limits) -> Answer | None:
+    """Return the answer in a reply, if there is one that can be read."""
+    if reply.tag != "answer":
+        return None
+    try:
+        return canonical(reply.tree, limits.answer_depth)
+    except Malformed:
+        return None
+
+
+def failure_of_f(reply: Reply) -> Outcome:
+    """Name a failure of f; a reply that f's guest never gives is one that f forged."""
+    return OF_F[Outcome(reply.tag)] if reply.tag in OF_F else Outcome.f_crashed
+
+
+def source_failure(source: str, limits: Limits) -> Reply | None:
+    """Say what is wrong with a source that never reaches the guest."""
+    try:
+        size = len(source.encode())
+    except UnicodeEncodeError as error:
+        return Reply(Outcome.syntax_error, f"UnicodeEncodeError: {error.reason}")
+    if size > limits.source_bytes:
+        detail = f"the source has {size} bytes; the limit is {limits.source_bytes}"
+        return Reply(Outcome.too_large, detail)
+    return None

@@ -1,0 +1,131 @@
+"""Read puzzles from JSONL: one object a line with `name`, `f` and, where known, `solutions`,
+`category`, `difficulty` and `family`. Other keys are ignored.
+
+Strict: the first line that is no puzzle raises `PuzzleFileError` with its number. No f is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from puzzles.files import PuzzleFileError, read_text
+from puzzles.puzzle import Puzzle, puzzle_from_source
+from puzzles.reasons import PuzzleError
+from puzzles.syntax import SyntaxFailure, parse
+
+_WANTED_F = "Write one 'def f(answer: type, inputs with defaults): ...'."
+DIFFICULTIES = ("easy", "medium", "hard")
+
+
+def read_puzzles(path: str | Path) -> list[Puzzle]:
+    """Read a JSONL file of puzzles (`.gz` too), or raise `PuzzleFileError`."""
+    found: list[Puzzle] = []
+    line_of: dict[str, int] = {}
+    # Not splitlines(): JSON strings may hold U+2028 and other line ends that are none in JSONL.
+    for number, line in enumerate(read_text(Path(path)).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        puzzle = _puzzle(_row(line, where), where)
+        if puzzle.name in line_of:
+            raise PuzzleFileError(
+                f"{where}: the name {puzzle.name!r} is already on line {line_of[puzzle.name]}."
+                " Give each puzzle its own name."
+            )
+        line_of[puzzle.name] = number
+        found.append(puzzle)
+    return found
+
+
+def _row(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PuzzleFileError(
+            f"{where}: no JSON at column {error.colno} ({error.msg})."
+            " Each line must be one JSON object."
+        ) from None
+    except (RecursionError, ValueError):
+        raise PuzzleFileError(
+            f"{where}: the JSON nests too deep or holds a number too long to be read."
+        ) from None
+    if not isinstance(row, dict):
+        raise PuzzleFileError(
+            f"{where}: found {_kind(row)} instead of a JSON object with 'name' and 'f'."
+        )
+    return row
+
+
+def _puzzle(row: dict[str, Any], where: str) -> Puzzle:
+    name = _text(row, "name", where)
+    f = _text(row, "f", where)
+    difficulty = _text(row, "difficulty", where, "")
+    if difficulty and difficulty not in DIFFICULTIES:
+        raise PuzzleFileError(
+            f"{where}: 'difficulty' is {difficulty!r}. Write easy, medium or hard, or leave it out."
+        )
+    try:
+        return puzzle_from_source(
+            f,
+            name=name,
+            category=_text(row, "category", where, ""),
+            difficulty=difficulty,
+            family=_text(row, "family", where, ""),
+            origin="file",
+            solutions=_solutions(row, where),
+        )
+    except PuzzleError as error:
+        raise PuzzleFileError(
+            f"{where}: 'f' of {name!r} is no puzzle: {error.detail}. {_WANTED_F}"
+        ) from None
+
+
+def _text(row: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
+    if key not in row:
+        if default is not None:
+            return default
+        raise PuzzleFileError(
+            f"{where}: there is no {key!r}. Each puzzle needs 'name' and 'f', the source of f."
+        )
+    value = row[key]
+    if not isinstance(value, str):
+        raise PuzzleFileError(f"{where}: {key!r} is {_kind(value)}. Make it a string.")
+    if default is None and not value.strip():
+        raise PuzzleFileError(f"{where}: {key!r} is empty. Fill it in.")
+    return value
+
+
+def _solutions(row: dict[str, Any], where: str) -> tuple[str, ...]:
+    value = row.get("solutions", [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        found = "a list of other things" if isinstance(value, list) else _kind(value)
+        raise PuzzleFileError(
+            f"{where}: 'solutions' is {found}. Make it a list of sources 'def g(...): ...'."
+        )
+    for number, source in enumerate(value, start=1):
+        if problem := _problem_of_solution(source):
+            raise PuzzleFileError(
+                f"{where}: solution {number} {problem}. Give the complete source 'def g(...): ...'."
+            )
+    return tuple(value)
+
+
+def _problem_of_solution(source: str) -> str:
+    try:
+        tree = parse(source)
+    except SyntaxFailure as failure:
+        return f"does not parse ({failure})"
+    if any(isinstance(node, ast.FunctionDef) and node.name == "g" for node in tree.body):
+        return ""
+    return "defines no g"
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a string"}
+    names |= {list: "a list", dict: "an object"}
+    return names[type(value)]

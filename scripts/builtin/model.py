@@ -1,0 +1,137 @@
+"""Make the built-in model again: `python -m scripts.builtin.model --output FOLDER`.
+
+A tokenizer (byte-level BPE, single digits) and a small Llama, both from nothing but `scripts.builtin.text`. The folder is
+an ordinary transformers folder. It is a stand-in for a base code model, and no code model of any use.
+"""
+
+import argparse
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from scripts.builtin.text import NoisyText
+
+END = "<|endoftext|>"
+VOCABULARY = 640
+CONTEXT = 512
+BATCH = 8
+
+
+def main() -> None:
+    """Train and save the model; print the loss as it falls."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=3000, help=f"batches of {BATCH} x {CONTEXT} tokens")
+    parser.add_argument("--learning-rate", type=float, default=2.5e-3)
+    parser.add_argument("--start", type=Path, help="go on from this folder instead of random weights")
+    parser.add_argument("--save-every", type=int, default=500)
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    if options.start:
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(options.start)
+        model = LlamaForCausalLM.from_pretrained(options.start)
+    else:
+        tokenizer = train_tokenizer(options.seed)
+        model = LlamaForCausalLM(architecture(len(tokenizer)))
+    print(f"{model.num_parameters():,} parameters, vocabulary {len(tokenizer)}", flush=True)
+    train(model, tokenizer, options)
+    save(model, tokenizer, options.output)
+
+
+def architecture(vocabulary: int) -> LlamaConfig:
+    """Describe the model: a Llama of 4 layers and width 192."""
+    return LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=192,
+        intermediate_size=512,
+        num_hidden_layers=4,
+        num_attention_heads=6,
+        max_position_embeddings=CONTEXT,
+        tie_word_embeddings=True,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+
+
+def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
+    """Learn a byte-level BPE in which every digit stands alone, so that numbers are copied digit by digit."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=[END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    text = itertools.islice(NoisyText(seed).documents(), 5000)
+    tokenizer.train_from_iterator(text, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=END,
+        eos_token=END,
+        pad_token=END,
+        model_max_length=CONTEXT,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def blocks(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor]:
+    """Yield blocks of `CONTEXT` tokens; each begins with the beginning of a document, the last one is cut."""
+    documents = NoisyText(seed).documents()
+    block: list[int] = []
+    while True:
+        texts = list(itertools.islice(documents, 256))
+        for tokens in tokenizer(texts, verbose=False)["input_ids"]:
+            block += [*tokens, tokenizer.eos_token_id]
+            if len(block) >= CONTEXT:
+                yield torch.tensor(block[:CONTEXT])
+                block = []
+
+
+def train(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace) -> None:
+    """Train by AdamW: 100 steps of warm-up, then constant, then linear to zero over the last third."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, betas=(0.9, 0.98), weight_decay=0.05)
+    stream = blocks(tokenizer, options.seed)
+    begun, total = time.monotonic(), 0.0
+    model.train()
+    for step in range(1, options.steps + 1):
+        left = (options.steps - step + 1) / (options.steps / 3)
+        optimizer.param_groups[0]["lr"] = options.learning_rate * min(step / 100, 1, left)
+        batch = torch.stack([next(stream) for _ in range(BATCH)])
+        loss = model(batch, labels=batch).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss.item()
+        assert math.isfinite(total), f"the loss is {loss.item()} at step {step}"
+        if step % 50 == 0:
+            seconds = time.monotonic() - begun
+            print(f"step {step}  loss {total / 50:.4f}  tokens {step * BATCH * CONTEXT:,}  {seconds:.0f} s", flush=True)
+            total = 0.0
+        if step % options.save_every == 0:
+            save(model, tokenizer, options.output / f"step-{step}")
+
+
+def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Write a folder that `from_pretrained` reads."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""The noisy text that the built-in model reads: puzzles and plausible solutions, most of them wrong.
+
+It stands for what a base code model has read. Nothing in it was filtered or verified: puzzles may be trivial or have no
+answer, and about a quarter of the solutions are right, by chance of the draw and never by a check. No held-out instance
+and no family that is only held out is in it.
+"""
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from puzzles.builtin.family import Family, Instance, draw_instance
+from puzzles.builtin.read import FAMILIES, read_builtin
+from puzzles.builtin.words import numbers, word, words
+from puzzles.normal import normal_form, shape
+
+_TOKEN = re.compile(r'"[^"]*"|\d+|[A-Za-z_]\w*|\*\*|//|[<>=!]=|[-+*/%^<>]|\[::-1\]')
+_SLIPS = {
+    "+": ("-", "*"), "-": ("+", "//"), "*": ("+", "//", "**"), "//": ("*", "/", "%"), "/": ("*", "//"),
+    "%": ("//", "-"), "^": ("+", "-"), "**": ("*", "//"), "<": (">",), ">": ("<",), "==": ("!=", ">"), "!=": ("==",),
+    "max": ("min", "sum", "len"), "min": ("max", "sum"), "sum": ("max", "len"), "len": ("sum", "max"),
+    "startswith": ("endswith",), "endswith": ("startswith",), "join": ("split",), "split": ("join",),
+    "swapcase": ("upper", "lower"), "upper": ("lower",), "sorted": ("list",), "int": ("str", "len"), "str": ("len",),
+    "[::-1]": ("", "[1:]", "[0]"),
+}  # fmt: skip
+_KEPT = {"return", "for", "in", "if", "def", "and", "range", "next", "i", "j", "k", "f", "g", "all", "List", "float"}
+
+
+class NoisyText:
+    """An endless, seeded stream of documents."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._families = [family for family in FAMILIES if not family.held_out]
+        self._hidden_shapes = {shape(p.f) for p in read_builtin("held_out") if _family(p.family).held_out}
+        self._hidden = {normal_form(p.f) for p in read_builtin("held_out")}
+        rates = Random(f"{seed}/rates")
+        self._right_rate = {family.name: rates.uniform(0.08, 0.35) for family in self._families}
+
+    def documents(self) -> Iterator[str]:
+        """Yield documents: pairs, numbered pairs, numbered puzzles, and plain code."""
+        kinds = (self._pair, self._numbered_pairs, self._puzzles, self._plain_code)
+        while True:
+            (kind,) = self._random.choices(kinds, weights=(60, 12, 19, 9))
+            yield kind()
+
+    def pair(self) -> tuple[str, str]:
+        """Draw a puzzle and a plausible solution, as sources."""
+        family, instance = self._instance()
+        solution = instance.g
+        if self._random.random() > self._right_rate[family.name]:
+            solution = self._wrong(family, instance)
+        return instance.f, solution
+
+    def _pair(self) -> str:
+        f, g = self.pair()
+        return f"{f}\n\n{g}\n\nassert f(g())"
+
+    def _numbered_pairs(self) -> str:
+        parts = []
+        for i in range(1, self._random.randint(2, 4) + 1):
+            f, g = self.pair()
+            parts.append(f"{_numbered(f, 'f', i)}\n\n{_numbered(g, 'g', i)}\n\nassert f{i}(g{i}())")
+        return "\n\n".join(parts)
+
+    def _puzzles(self) -> str:
+        count = self._random.randint(4, 9)
+        return "\n\n".join(_numbered(self._instance()[1].f, "f", i) for i in range(1, count + 1))
+
+    def _instance(self) -> tuple[Family, Instance]:
+        while True:
+            family = self._random.choice(self._families)
+            drawn = draw_instance(family, self._random)
+            if self._random.random() < 0.15:
+                head, body = drawn.f.split("\n", 1)
+                drawn = Instance(f"{head}\n{self._slip(body)}", drawn.inputs, drawn.g)
+            if not self._is_hidden(drawn.f):
+                return family, drawn
+
+    def _is_hidden(self, f: str) -> bool:
+        try:
+            return normal_form(f) in self._hidden or shape(f) in self._hidden_shapes
+        except ValueError:
+            return True  # A slip broke the syntax.
+
+    def _wrong(self, family: Family, instance: Instance) -> str:
+        head, body = instance.g.split("\n", 1)
+        if self._random.random() < 0.25:
+            others = [f for f in self._families if f.answer_type == family.answer_type and f is not family]
+            if others:
+                other = draw_instance(self._random.choice(others), self._random)
+                return f"{head}\n" + other.g.split("\n", 1)[1]
+        for _ in range(self._random.choice((1, 1, 2))):
+            body = self._slip(body)
+        return f"{head}\n{body}"
+
+    def _slip(self, body: str) -> str:
+        """Change one token of a body: an operator, a function, a digit, a name for another name of the body."""
+        places = [m for m in _TOKEN.finditer(body) if m.group() not in _KEPT]
+        names = {m.group() for m in places if m.group().isidentifier() and m.group() not in _SLIPS}
+        place = self._random.choice(places) if places else None
+        if place is None:
+            return body
+        return body[: place.start()] + self._other(place.group(), names) + body[place.end() :]
+
+    def _other(self, token: str, names: set[str]) -> str:
+        choose = self._random.choice
+        if token in _SLIPS:
+            return choose(_SLIPS[token])
+        if token.isdigit():
+            i = self._random.randrange(len(token))
+            return token[:i] + choose("0123456789") + token[i + 1 :]
+        if token.startswith('"'):
+            return f'"{word(self._random)}"' if len(token) > 4 else f'"{choose("abcdefgh")}"'
+        others = sorted(names - {token})
+        return choose(others) if others else token
+
+    def _plain_code(self) -> str:
+        """Write a few statements that say numbers and words again, as code does."""
+        lines: list[str] = []
+        while len(lines) < 8:
+            lines += self._statement()
+        return "\n".join(lines)
+
+    def _statement(self) -> list[str]:
+        random = self._random
+        name = random.choice(("a", "b", "c", "data", "item", "key", "left", "right", "rows", "value"))
+        value = random.choice(
+            (
+                str(random.randint(10, 99999)),
+                f'"{word(random, 2, 4)}"',
+                str(numbers(random, 10, 999)),
+                "[" + ", ".join(f'"{w}"' for w in words(random)) + "]",
+                str(random.randint(10, 9999) / 4),
+            )
+        )
+        return random.choice(
+            (
+                [f"{name} = {value}", f"assert {name} == {value}"],
+                [f"def get_{name}({name}={value}):", f"    return {name}", f"assert get_{name}() == {value}"],
+                [f"print({value})", f"# {value}"],
+                [f"{name} = [{value}, {value}]", f"{name}.append({value})"],
+            )
+        )
+
+
+def _numbered(source: str, letter: str, i: int) -> str:
+    return source.replace(f"def {letter}(", f"def {letter}{i}(", 1)
+
+
+def _family(name: str) -> Family:
+    return next(family for family in FAMILIES if family.name == name)

@@ -1,0 +1,196 @@
+"""The configuration: a strict, frozen, typed tree, and the only place where defaults stand.
+
+A file says what differs from the defaults, the command line may add `section.key=value`, and whatever does not fit is
+refused with one sentence. Nothing here reads the environment.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PerRound = int | tuple[int, ...]
+"""One value for every round, or one value a round (the last one goes on)."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class PuzzlesConfig(_Section):
+    """Where the puzzles come from."""
+
+    train: str = "builtin"
+    """`builtin`, a JSONL file, or `p3:FOLDER` with P3's puzzles.json and split.json."""
+    held_out: str = "builtin"
+    """The same for the puzzles that Pass@k is measured on."""
+
+
+class ModelConfig(_Section):
+    """The base model, and the computer it runs on."""
+
+    name: str = "builtin:tiny"
+    """`builtin:tiny`, a local folder, or an id of the Hugging Face hub."""
+    revision: str | None = None
+    """Commit or tag of a hub model; null takes its main branch."""
+    context_tokens: Annotated[int, Field(ge=64)] | None = None
+    """Tokens of prompt and completion together; null takes the model's own limit, at most 2,048."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Precision of sampling; auto is bfloat16 on a GPU that computes in it and float32 elsewhere."""
+    device: str = "auto"
+    """auto, cpu, cuda, cuda:1, mps, ..."""
+    batch_size: Annotated[int, Field(ge=1)] = 128
+    """Samples that are drawn together."""
+
+
+class ProposeConfig(_Section):
+    """How the model invents puzzles (section 3.1 of the paper)."""
+
+    num_proposals: PerRound = 1000
+    """Completions a round; with `num_pairs`, the most that are tried."""
+    num_pairs: PerRound | None = None
+    """Where set, a round ends as soon as this many unique verified pairs are kept."""
+    temperature: Annotated[float, Field(ge=0)] = 0.9
+    """Sampling temperature."""
+    max_new_tokens: Annotated[int, Field(ge=1)] = 200
+    """Longest puzzle, in tokens."""
+    num_samples: Annotated[int, Field(ge=1)] = 4
+    """Completions of each prompt; fewer mean more variety, more mean more speed."""
+    shard_size: Annotated[int, Field(ge=1)] = 256
+    """Proposals that go through propose, filter, solve and judge together: the unit of resuming."""
+
+
+class FilterConfig(_Section):
+    """Which proposals are kept (appendix C of the paper)."""
+
+    max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
+    """A proposal that shares more than this part of its 5-token runs with a held-out puzzle is dropped, unless only its
+    constants differ."""
+    fuel: Annotated[int, Field(ge=1)] = 2_000_000_000
+    """Instructions for one trivial answer."""
+
+
+class SolveConfig(_Section):
+    """How the model tries its own puzzles."""
+
+    num_attempts: Annotated[int, Field(ge=1)] = 8
+    """Attempts a puzzle; `a` in the paper."""
+    temperature: Annotated[float, Field(ge=0)] = 0.9
+    """Sampling temperature."""
+    max_new_tokens: Annotated[int, Field(ge=1)] = 150
+    """Longest solution, in tokens, in solving and in evaluation."""
+    num_few_shot: Annotated[int, Field(ge=0)] = 5
+    """Train puzzles that are shown with their reference solutions before the one to solve."""
+
+
+class JudgeConfig(_Section):
+    """The limits of the judge."""
+
+    fuel: Annotated[int, Field(ge=1)] = 4_000_000_000
+    """Instructions for g, and again for f, in rounds."""
+    evaluation_fuel: Annotated[int, Field(ge=1)] = 20_000_000_000
+    """The same in evaluation, about a second of native work."""
+    memory_bytes: Annotated[int, Field(ge=2**26)] = 2**30
+    """Memory of one instance."""
+    num_workers: Annotated[int, Field(ge=1)] = 2
+    """Processes that judge."""
+
+
+class CurateConfig(_Section):
+    """Which verified pairs are trained on."""
+
+    max_solutions: Annotated[int, Field(ge=1)] = 8
+    """Distinct solutions kept of one puzzle, shortest first; `m` in the paper."""
+
+
+class LoraConfig(_Section):
+    """Low-rank adapters (PEFT)."""
+
+    rank: Annotated[int, Field(ge=1)] = 16
+    """Rank of the update."""
+    alpha: Annotated[int, Field(ge=1)] = 32
+    """Scale of the update is alpha / rank."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Dropout before the adapter."""
+    target_modules: str | tuple[str, ...] = "all-linear"
+    """Names of the layers that get an adapter."""
+
+
+class FinetuneConfig(_Section):
+    """How the generator learns from the verified pairs."""
+
+    method: Literal["full", "lora"] = "full"
+    """Train all weights, or low-rank adapters."""
+    start: Literal["base", "previous"] = "base"
+    """Train from the base model on the examples of all rounds so far, or from the previous round's model on the new
+    ones."""
+    learning_rate: Annotated[float, Field(gt=0)] = 5e-6
+    """Peak learning rate of AdamW."""
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    """Weight decay of AdamW."""
+    epochs: Annotated[int, Field(ge=1)] = 1
+    """Passes over the examples."""
+    batch_size: Annotated[int, Field(ge=1)] = 4
+    """Blocks a step, over all processes."""
+    block_tokens: Annotated[int, Field(ge=16)] = 1024
+    """Tokens of a block; examples are packed into blocks and do not see each other."""
+    warmup_steps: Annotated[int, Field(ge=0)] = 10
+    """Steps in which the learning rate rises from zero."""
+    schedule: Literal["constant", "linear", "cosine"] = "linear"
+    """How the learning rate falls after that."""
+    max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
+    """Gradients are clipped to this norm."""
+    lora: LoraConfig = LoraConfig()
+
+
+class EvaluateConfig(_Section):
+    """How Pass@k is measured on the held-out puzzles."""
+
+    num_samples: Annotated[int, Field(ge=1)] = 16
+    """Samples a puzzle; `n`."""
+    temperature: Annotated[float, Field(gt=0)] = 0.8
+    """Sampling temperature; the greedy solution is drawn and reported apart."""
+    k: tuple[Annotated[int, Field(ge=1)], ...] = (1, 16)
+    """The k of Pass@k; none may exceed num_samples."""
+    shard_size: Annotated[int, Field(ge=1)] = 32
+    """Puzzles that are evaluated together: the unit of resuming."""
+
+
+class LimitsConfig(_Section):
+    """When a run stops by itself, to be resumed by the same command."""
+
+    hours: Annotated[float, Field(gt=0)] | None = None
+    """Hours this process may work."""
+    disk_gb: Annotated[float, Field(gt=0)] | None = None
+    """Gigabytes (1e9 bytes) the run directory may hold."""
+
+
+class Config(_Section):
+    """A whole experiment."""
+
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Every draw of the run comes from this."""
+    rounds: Annotated[int, Field(ge=0)] = 3
+    """Rounds of self-training after the evaluation of the base model."""
+    puzzles: PuzzlesConfig = PuzzlesConfig()
+    model: ModelConfig = ModelConfig()
+    propose: ProposeConfig = ProposeConfig()
+    filter: FilterConfig = FilterConfig()
+    solve: SolveConfig = SolveConfig()
+    judge: JudgeConfig = JudgeConfig()
+    curate: CurateConfig = CurateConfig()
+    finetune: FinetuneConfig = FinetuneConfig()
+    evaluate: EvaluateConfig = EvaluateConfig()
+    limits: LimitsConfig = LimitsConfig()
+
+
+def of_round(value: PerRound, round_number: int) -> int:
+    """Give a setting's value in a round, counted from 1."""
+    if isinstance(value, int):
+        return value
+    return value[min(round_number, len(value)) - 1]
+
+
+def run_name(path: Path) -> str:
+    """Name a run after its configuration: `configs/tiny.yaml` is `tiny`."""
+    return path.stem

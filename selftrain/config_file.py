@@ -1,0 +1,159 @@
+"""Reading a configuration: YAML, then the command line, then one sentence about whatever does not fit."""
+
+import difflib
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from selftrain.config import Config
+from selftrain.errors import UsageError
+from selftrain.files import replacing
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Load `path` and apply `section.key=value` overrides. Raises UsageError with one sentence."""
+    tree = _read_yaml(path)
+    for override in overrides:
+        _set(tree, override)
+    config = _validate(tree, path, overrides)
+    if max(config.evaluate.k) > config.evaluate.num_samples:
+        raise UsageError(
+            f"{path}: evaluate.k holds {max(config.evaluate.k)} but evaluate.num_samples is "
+            f"{config.evaluate.num_samples}; Pass@k needs n >= k. Raise one or lower the other."
+        )
+    return config
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write the resolved configuration as YAML that `load_config` reads back."""
+    with replacing(path) as file:
+        _yaml().dump(config.model_dump(mode="json"), file)
+
+
+def config_text(config: Config) -> str:
+    """Give the resolved configuration as `save_config` writes it."""
+    text = io.StringIO()
+    _yaml().dump(config.model_dump(mode="json"), text)
+    return text.getvalue()
+
+
+def differences(ours: Config, theirs: Config) -> list[str]:
+    """List the settings in which two configurations differ, each as `key theirs, now ours`."""
+    mine, other = _flat(ours.model_dump(mode="json")), _flat(theirs.model_dump(mode="json"))
+    return [f"{key} {other[key]}, now {mine[key]}" for key in mine if mine[key] != other[key]]
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def _yaml() -> YAML:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = None
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[attr-defined]
+    yaml.width = 10_000
+    return yaml
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        tree = _yaml().load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such file. Name a configuration such as configs/tiny.yaml.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a configuration ({error}).") from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise UsageError(f"{path}, line {line}: not valid YAML: {error.problem}.") from None
+    except YAMLError as error:
+        raise UsageError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise UsageError(f"{path}: a configuration is a mapping of sections, but this is a {type(tree).__name__}.")
+    return tree
+
+
+def _set(tree: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise UsageError(f"{override!r} is no setting. Write section.key=value, as in solve.num_attempts=16.")
+    try:
+        value = _yaml().load(text)
+    except YAMLError:
+        raise UsageError(f"{override!r}: the value is not valid YAML.") from None
+    *sections, name = key.split(".")
+    for section in sections:
+        inner = tree.setdefault(section, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"{override!r}: {section} is a value, not a section.")
+        tree = inner
+    tree[name] = value
+
+
+def _validate(tree: dict[str, Any], path: Path, overrides: Sequence[str]) -> Config:
+    try:
+        # A section whose lines are all commented out is null in YAML; it means the defaults.
+        return Config.model_validate(_tuples({key: value for key, value in tree.items() if value is not None}))
+    except ValidationError as error:
+        _refuse(error.errors()[0], path, overrides)
+
+
+def _tuples(value: Any) -> Any:
+    """Turn YAML's lists into the tuples that frozen records hold, all the way down."""
+    if isinstance(value, dict):
+        return {key: _tuples(inner) for key, inner in value.items()}
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _refuse(error: ErrorDetails, path: Path, overrides: Sequence[str]) -> NoReturn:
+    keys = [str(part) for part in error["loc"]]
+    named, section = _known_part(keys)
+    where = "command line" if any(o.startswith(f"{'.'.join(keys)}=") for o in overrides) else str(path)
+    if error["type"] == "extra_forbidden":
+        raise UsageError(f"{where}: {'.'.join(keys)} is not a setting.{_nearest(keys, section)}")
+    found = error["input"]
+    told = error["msg"].removeprefix("Input ").replace("valid ", "").replace("a integer", "a whole number")
+    if error["type"] in ("model_type", "dict_type"):
+        told = f"is a section and holds {', '.join(section.model_fields)}"
+    raise UsageError(f"{where}: {'.'.join(named)} {told}, but {found!r} ({_kind(found)}) was found.")
+
+
+def _known_part(keys: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
+    """Split off the union members and indices that pydantic adds to a place; give the section it lies in."""
+    section: type[BaseModel] = Config
+    named: list[str] = []
+    for key in keys:
+        if key not in section.model_fields:
+            break
+        named.append(key)
+        inner = section.model_fields[key].annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            section = inner
+    return named, section
+
+
+def _nearest(keys: Sequence[str], section: type[BaseModel]) -> str:
+    """Suggest the setting that was probably meant, here or in any section."""
+    everywhere = list(_flat(Config().model_dump(mode="json"))) + list(Config.model_fields)
+    close = difflib.get_close_matches(".".join(keys), everywhere, n=1, cutoff=0.75)
+    if not close:
+        close = [key for key in everywhere if key.rsplit(".", 1)[-1] == keys[-1]][:1]
+    if close:
+        return f" Did you mean {close[0]}?"
+    prefix = ".".join(keys[:-1]) or "the configuration"
+    return f" There is, in {prefix}: {', '.join(section.model_fields)}."
+
+
+def _kind(value: object) -> str:
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
+    return "nothing" if value is None else kinds.get(type(value), "a section")

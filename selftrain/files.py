@@ -1,0 +1,55 @@
+"""Files that are there whole or not at all, whatever kills the process."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Stream the rows of a JSONL file that `write_rows` wrote."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write one JSON object a line; memory stays flat while `rows` streams."""
+    with replacing(path) as file:
+        for row in rows:
+            file.write(json.dumps(row) + "\n")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write one indented JSON value."""
+    with replacing(path) as file:
+        file.write(json.dumps(value, indent=2) + "\n")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Open a file that takes the place of `path` when, and only when, the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Give a fresh folder that becomes `path` when, and only when, the block ends well."""
+    unfinished = path.with_name(path.name + ".unfinished")
+    for leftover in (unfinished, path):
+        if leftover.exists():
+            shutil.rmtree(leftover)
+    unfinished.mkdir(parents=True)
+    yield unfinished
+    unfinished.rename(path)

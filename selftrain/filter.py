@@ -1,0 +1,84 @@
+"""Filter: which proposals become puzzles (appendix C of the paper). The checks themselves live in `puzzles`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from judge import Limits
+from puzzles import Puzzle, Rejection, from_row, to_row
+from puzzles.cut import cut_puzzle
+from puzzles.filters import well_formed
+from puzzles.near import NearIndex, too_close
+from puzzles.reasons import Reason
+from puzzles.seen import Seen
+from puzzles.trivial import check_trivial
+from selftrain.config import FilterConfig
+from selftrain.files import Row
+from selftrain.prompts import propose_head
+from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """A proposal and what became of it."""
+
+    proposal: Proposal
+    f: str | None
+    """Source cut from the completion, where there was one."""
+    result: Puzzle | Rejection
+    """The puzzle, or the first check that it failed."""
+
+
+def filter_proposals(
+    proposals: Sequence[Proposal],
+    seen: Seen,
+    held_out: NearIndex,
+    config: FilterConfig,
+    *,
+    limits: Limits,
+    advance: Callable[[int], object],
+) -> Iterator[Filtered]:
+    """Check proposals in order, the cheapest check first; `seen` learns the puzzles that are new."""
+    for proposal in proposals:
+        f = cut_puzzle(propose_head(len(proposal.prompt_puzzles)) + proposal.completion.text)
+        if isinstance(f, Rejection):
+            yield Filtered(proposal, None, f)
+        else:
+            yield Filtered(proposal, f, _check(proposal, f, seen, held_out, config, limits))
+        advance(1)
+
+
+def _check(
+    proposal: Proposal, f: str, seen: Seen, held_out: NearIndex, config: FilterConfig, limits: Limits
+) -> Puzzle | Rejection:
+    puzzle = well_formed(f, name=proposal.id, origin=f"round-{proposal.id.replace('-', '/', 1)}")
+    if isinstance(puzzle, Rejection):
+        return puzzle
+    return (
+        seen.add(puzzle)
+        or too_close(puzzle, held_out, config.max_containment, same_shape_is_new=True)
+        or check_trivial(puzzle, limits)
+        or puzzle
+    )
+
+
+def filtered_to_row(filtered: Filtered) -> Row:
+    """Flatten a filtered proposal: a row of the proposals file, with the whole puzzle where there is one."""
+    puzzle = to_row(filtered.result) if isinstance(filtered.result, Puzzle) else None
+    rejection = filtered.result if isinstance(filtered.result, Rejection) else None
+    return {
+        **proposal_to_row(filtered.proposal),
+        "f": filtered.f,
+        "puzzle_id": puzzle["id"] if puzzle else None,
+        "rejection": {"reason": rejection.reason, "detail": rejection.detail} if rejection else None,
+        "puzzle": puzzle,
+    }
+
+
+def filtered_from_row(row: Row) -> Filtered:
+    """Rebuild what `filtered_to_row` flattened."""
+    result = (
+        from_row(row["puzzle"])
+        if row["puzzle"]
+        else Rejection(Reason(row["rejection"]["reason"]), row["rejection"]["detail"])
+    )
+    return Filtered(proposal_from_row(row), row["f"], result)

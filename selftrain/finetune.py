@@ -1,0 +1,152 @@
+"""Fine-tune: the generator learns from verified pairs. An accelerate program, with full weights or low-rank adapters.
+
+Examples are packed into blocks with an end-of-text token after each. Position numbers start anew with every example, from
+which transformers builds a mask such that examples do not see each other.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch.utils.data import DataLoader
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_scheduler
+
+from selftrain.config import FinetuneConfig
+from selftrain.files import Row, write_rows
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+
+Block = dict[str, torch.Tensor]
+
+
+def fine_tune(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Sequence[str],
+    config: FinetuneConfig,
+    folder: Path,
+    *,
+    seed: int,
+    advance: Callable[[int], object],
+) -> None:
+    """Train `model` on `texts`, and write it and `training.jsonl` into `folder`."""
+    set_seed(seed)
+    accelerator = Accelerator(cpu=model.device.type == "cpu")
+    trained = _with_adapter(model, config) if config.method == "lora" else model
+    trained.train()
+    log = list(_train(accelerator, trained, list(blocks(tokenizer, texts, config.block_tokens)), config, seed, advance))
+    if accelerator.is_main_process:
+        trained.save_pretrained(folder)
+        if config.method == "lora":
+            _sort_adapter_config(folder)
+        tokenizer.save_pretrained(folder)
+        write_rows(folder / "training.jsonl", log)
+
+
+def count_steps(num_blocks: int, config: FinetuneConfig) -> int:
+    """Give the optimizer steps that so many blocks take."""
+    return config.epochs * -(-num_blocks // config.batch_size)
+
+
+def blocks(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int) -> Iterator[Block]:
+    """Pack texts into blocks, in order, none dropped; a text longer than a block is cut into several.
+
+    Each block holds `input_ids`, `position_ids` and `labels`, three tensors of `block_tokens` integers; what pads the
+    last tokens is its own example and is not learnt.
+    """
+    pieces = list(_pieces(tokenizer, texts, block_tokens))
+    block: list[list[int]] = []
+    used = 0
+    for piece in pieces:
+        if used + len(piece) > block_tokens:
+            yield _block(block, block_tokens, tokenizer)
+            block, used = [], 0
+        block.append(piece)
+        used += len(piece)
+    if block:
+        yield _block(block, block_tokens, tokenizer)
+
+
+def _pieces(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int) -> Iterator[list[int]]:
+    for tokens in tokenizer(list(texts), verbose=False)["input_ids"]:
+        tokens = [*tokens, tokenizer.eos_token_id]
+        for start in range(0, len(tokens), block_tokens):
+            yield tokens[start : start + block_tokens]
+
+
+def _block(pieces: list[list[int]], block_tokens: int, tokenizer: PreTrainedTokenizerBase) -> Block:
+    ids = [token for piece in pieces for token in piece]
+    positions = [position for piece in pieces for position in range(len(piece))]
+    # The first token of an example follows from nothing that the model sees, so it is not predicted.
+    labels = [-100 if position == 0 else token for token, position in zip(ids, positions, strict=True)]
+    padding = block_tokens - len(ids)
+    return {
+        "input_ids": torch.tensor(ids + [tokenizer.pad_token_id] * padding),
+        "position_ids": torch.tensor(positions + list(range(padding))),
+        "labels": torch.tensor(labels + [-100] * padding),
+    }
+
+
+def _train(
+    accelerator: Accelerator,
+    model: "PreTrainedModel | PeftModel",
+    data: list[Block],
+    config: FinetuneConfig,
+    seed: int,
+    advance: Callable[[int], object],
+) -> Iterator[Row]:
+    order = torch.Generator().manual_seed(seed)
+    loader = DataLoader(data, batch_size=config.batch_size, shuffle=True, generator=order)  # type: ignore[arg-type]
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=config.weight_decay)
+    schedule = get_scheduler(
+        "constant_with_warmup" if config.schedule == "constant" else config.schedule,
+        optimizer,
+        num_warmup_steps=config.warmup_steps,
+        num_training_steps=count_steps(len(data), config),
+    )
+    model, optimizer, loader, schedule = accelerator.prepare(model, optimizer, loader, schedule)
+    step = 0
+    for _ in range(config.epochs):
+        for batch in loader:
+            rate = schedule.get_last_lr()[0]
+            loss = model(**batch, use_cache=False).loss
+            accelerator.backward(loss)
+            accelerator.clip_grad_norm_(weights, config.max_grad_norm)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            step += 1
+            advance(1)
+            yield {"step": step, "loss": loss.item(), "learning_rate": rate}
+
+
+def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> "PeftModel":
+    from peft import LoraConfig, get_peft_model
+
+    modules = config.lora.target_modules
+    return get_peft_model(
+        model,
+        LoraConfig(
+            task_type="CAUSAL_LM",
+            r=config.lora.rank,
+            lora_alpha=config.lora.alpha,
+            lora_dropout=config.lora.dropout,
+            target_modules=modules if isinstance(modules, str) else list(modules),
+        ),
+    )
+
+
+def _sort_adapter_config(folder: Path) -> None:
+    """Put the names of the adapted layers in order: PEFT writes a set, in another order in every process."""
+    import json
+
+    path = folder / "adapter_config.json"
+    adapter = json.loads(path.read_text())
+    if isinstance(adapter["target_modules"], list):
+        adapter["target_modules"].sort()
+    path.write_text(json.dumps(adapter, indent=2, sort_keys=True) + "\n")

@@ -1,0 +1,170 @@
+"""Loading models: the built-in one, a local folder, an id of the hub, with or without an adapter. One code path for all."""
+
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from selftrain.config import ModelConfig
+from selftrain.errors import UsageError
+
+if TYPE_CHECKING:
+    import torch
+    from peft import PeftModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from selftrain.sampling.local import TransformersSampler
+
+MOST_CONTEXT_TOKENS = 2048
+"""Context used when the configuration names none and the model allows more, as in the paper."""
+
+
+def resolve(name: str) -> str:
+    """Turn `model.name` into a folder or a hub id. Raises UsageError for a folder that holds no model."""
+    if name.startswith("builtin:"):
+        folder = Path(str(files("selftrain") / "builtin_model" / name.removeprefix("builtin:")))
+        if not folder.is_dir():
+            raise UsageError(f"model.name: {name!r} is not built in. There is builtin:tiny.")
+        return str(folder)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file() and not (folder / "adapter_config.json").is_file():
+            raise UsageError(
+                f"model.name: the folder {name} holds no config.json, so it is no transformers model. "
+                "Name the folder that save_pretrained wrote."
+            )
+        return str(folder.resolve())
+    if folder.exists():
+        raise UsageError(f"model.name: {name} is a file; a model is a folder or a hub id.")
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
+        raise UsageError(f"model.name: there is no folder {name!r}. Name a model folder, a hub id or builtin:tiny.")
+    return name
+
+
+def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
+    """Load the tokenizer of the base model; a missing pad token becomes the end-of-text token."""
+    _quiet()
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(_tokenizer_source(resolve(config.name)), revision=config.revision)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def load_model(config: ModelConfig, trained: Path | None = None, *, training: bool = False) -> "PreTrainedModel":
+    """Load the base model, or what a round trained from it: weights, or an adapter that is merged into its base.
+
+    In float32 for `training`, else in the configured precision. Raises UsageError where there is no such model.
+    """
+    _quiet()
+    import torch
+
+    device = pick_device(config.device)
+    dtype = torch.float32 if training else _dtype(config.dtype, device)
+    if trained is None:
+        return _load(resolve(config.name), config.revision, dtype).to(device)
+    if not is_adapter(trained):
+        return _load(str(trained), None, dtype).to(device)
+    return load_adapter(config, trained, training=training).merge_and_unload()
+
+
+def load_adapter(config: ModelConfig, trained: Path, *, training: bool) -> "PeftModel":
+    """Load the base model with the adapter that a round trained, to sample from or to train further."""
+    from peft import PeftModel
+
+    base = load_model(config, training=training)
+    return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
+
+
+def is_adapter(folder: Path) -> bool:
+    """Tell whether a folder holds an adapter (PEFT) instead of a model."""
+    return (folder / "adapter_config.json").is_file()
+
+
+def _load(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTrainedModel":
+    if is_adapter(Path(source)):
+        from peft import PeftModel
+
+        base = _load(resolve(_base_of_adapter(Path(source))), None, dtype)
+        return PeftModel.from_pretrained(base, source).merge_and_unload()
+    return load_pretrained(source, revision, dtype)
+
+
+def load_pretrained(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTrainedModel":
+    """Load causal language model weights by transformers."""
+    from transformers import AutoModelForCausalLM
+
+    try:
+        return AutoModelForCausalLM.from_pretrained(source, revision=revision, dtype=dtype)
+    except (OSError, ValueError) as error:
+        first = " ".join(str(error).split())[:200]
+        raise UsageError(
+            f"model.name: {source!r} cannot be loaded: neither a model folder nor a model of the hub within reach ({first})"
+        ) from None
+
+
+def load_sampler(config: ModelConfig, trained: Path | None = None) -> "TransformersSampler":
+    """Load a model for sampling."""
+    from selftrain.sampling.local import TransformersSampler
+
+    model = load_model(config, trained)
+    return TransformersSampler(
+        model,
+        load_tokenizer(config),
+        batch_size=config.batch_size,
+        context_tokens=context_tokens(model, config),
+    )
+
+
+def context_tokens(model: "PreTrainedModel", config: ModelConfig) -> int:
+    """Give the context in use: the configured one, else the model's own, at most 2,048 tokens."""
+    own = model.config.get_text_config().max_position_embeddings
+    if config.context_tokens is None:
+        return min(own, MOST_CONTEXT_TOKENS)
+    if config.context_tokens > own:
+        raise UsageError(f"model.context_tokens is {config.context_tokens}, but {config.name} reads at most {own}.")
+    return config.context_tokens
+
+
+def pick_device(name: str) -> "torch.device":
+    """Give the device named, or for `auto` the first of cuda, mps, cpu that is there."""
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"model.device: {name!r} cannot be used here ({str(error).splitlines()[0]}).") from None
+    return torch.device(name)
+
+
+def _dtype(name: str, device: "torch.device") -> "torch.dtype":
+    import torch
+
+    if name == "auto":
+        return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[name]
+
+
+def _tokenizer_source(source: str) -> str:
+    """Give where the tokenizer lies: an adapter's folder may hold none."""
+    folder = Path(source)
+    if is_adapter(folder) and not (folder / "tokenizer_config.json").is_file():
+        return resolve(_base_of_adapter(folder))
+    return source
+
+
+def _base_of_adapter(folder: Path) -> str:
+    return str(json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"])
+
+
+def _quiet() -> None:
+    """Keep transformers' own bars and advice off the terminal; they would break ours."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()

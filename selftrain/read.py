@@ -1,0 +1,33 @@
+"""Reading the puzzles that a configuration names."""
+
+from pathlib import Path
+from typing import Literal
+
+from puzzles import Puzzle
+from puzzles.builtin.read import read_builtin
+from puzzles.files import PuzzleFileError
+from puzzles.jsonl import read_puzzles
+from puzzles.p3 import read_p3
+from selftrain.errors import UsageError
+
+Split = Literal["train", "held_out"]
+
+
+def read_split(source: str, split: Split) -> list[Puzzle]:
+    """Read `builtin`, `p3:FOLDER` or a JSONL file. Raises UsageError where there is no puzzle to be read."""
+    try:
+        puzzles = _read(source, split)
+    except PuzzleFileError as error:
+        raise UsageError(str(error)) from None
+    if not puzzles:
+        raise UsageError(f"puzzles.{split}: {source} holds no puzzle. Name a file with at least one.")
+    return puzzles
+
+
+def _read(source: str, split: Split) -> list[Puzzle]:
+    if source == "builtin":
+        return read_builtin(split)
+    if source.startswith("p3:"):
+        folder = Path(source.removeprefix("p3:")).expanduser()
+        return read_p3(folder / "puzzles.json", folder / "split.json", split)
+    return read_puzzles(Path(source).expanduser())

@@ -1,0 +1,32 @@
+"""The table a run ends with on the terminal: plain text, aligned."""
+
+from selftrain.report.blocks import count, interval, percent
+from selftrain.report.reading import read_run
+from selftrain.run_directory import RunDirectory
+
+
+def final_table(directory: RunDirectory) -> str:
+    """Lay out Pass@k by round: the smallest k with its interval, the largest, greedy, and the pairs each round kept."""
+    run = read_run(directory)
+    if not run.ks:
+        return "No round is complete yet."
+    smallest, largest = run.ks[0], run.ks[-1]
+    rows = [("round", f"Pass@{smallest} % [95%]", f"Pass@{largest} %", "greedy %", "kept pairs")]
+    for round_ in run.rounds:
+        metrics = round_.metrics
+        rows.append(
+            (
+                round_.name,
+                interval(*(metrics[f"eval/pass@{smallest}{end}"] for end in ("", "_low", "_high"))),
+                percent(metrics[f"eval/pass@{largest}"]).rstrip("%"),
+                percent(metrics["eval/greedy"]).rstrip("%") if "eval/greedy" in metrics else "-",
+                count(metrics["funnel/examples"]) if round_.number else "-",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(_line(row, widths) for row in rows)
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    return "  ".join(cells)

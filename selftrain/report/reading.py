@@ -1,0 +1,101 @@
+"""What a report reads of a run: settings, metrics, and the evaluation's row a held-out puzzle. Candidates are streamed
+elsewhere; nothing read here grows with the number of proposals."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from selftrain.errors import UsageError
+from selftrain.files import Row, read_rows
+from selftrain.run_directory import RoundDirectory, RunDirectory
+
+MAX_COLUMNS = 6
+"""More k than these would not fit beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One complete round."""
+
+    number: int
+    """0 is the base model."""
+    metrics: Row
+    """The flat metrics of the round."""
+    evaluation: tuple[Row, ...]
+    """A row a held-out puzzle."""
+
+    @property
+    def name(self) -> str:
+        """Name the round as tables do."""
+        return "0 (base)" if self.number == 0 else str(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a report says of a run; it does not hold the folder's name, so that equal runs give equal reports."""
+
+    seed: int
+    """The run's seed."""
+    num_rounds: int
+    """Rounds asked for, the base model not counted."""
+    model: str
+    """Name of the base model."""
+    temperature: float
+    """Sampling temperature of the evaluation."""
+    rounds: tuple[Round, ...]
+    """The complete rounds, in order."""
+    under_way: tuple[int, ...]
+    """Rounds that were begun and are not complete."""
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Give each k that every complete round was measured at, in order."""
+        found = [{key for key in round_.metrics if re.fullmatch(r"eval/pass@\d+", key)} for round_ in self.rounds]
+        return tuple(sorted(int(key.removeprefix("eval/pass@")) for key in set.intersection(*found))) if found else ()
+
+    @property
+    def shown_ks(self) -> tuple[int, ...]:
+        """Give the k that tables have room for: all, or of many the first, the powers of ten, and the last."""
+        ks = self.ks
+        return ks if len(ks) <= MAX_COLUMNS else tuple(k for k in ks if k in {ks[0], 10, 100, 1000, ks[-1]})
+
+    @property
+    def trained(self) -> tuple[Round, ...]:
+        """Give the rounds after the base model's."""
+        return tuple(round_ for round_ in self.rounds if round_.number > 0)
+
+
+def read_run(directory: RunDirectory) -> Run:
+    """Read the complete rounds of a run. Raises UsageError where the folder holds no run."""
+    if not directory.config.exists():
+        raise UsageError(f"{directory.path} has no {directory.config.name}. Is it a run directory?")
+    settings = YAML(typ="safe").load(directory.config)
+    complete = directory.complete_rounds()
+    numbers = {round_.number for round_ in complete}
+    return Run(
+        seed=settings["seed"],
+        num_rounds=settings["rounds"],
+        model=settings["model"]["name"],
+        temperature=settings["evaluate"]["temperature"],
+        rounds=tuple(_read_round(round_) for round_ in complete),
+        under_way=tuple(
+            number
+            for number in range(settings["rounds"] + 1)
+            if number not in numbers and directory.round(number).path.exists()
+        ),
+    )
+
+
+def _read_round(directory: RoundDirectory) -> Round:
+    metrics = json.loads(directory.metrics.read_text(encoding="utf-8"))
+    return Round(directory.number, metrics, tuple(rows_if_written(directory.evaluation)))
+
+
+def rows_if_written(path: Path) -> Iterator[Row]:
+    """Stream the rows of a stage's file; a stage that a round does not have, or has not reached, has none."""
+    if path.exists():
+        yield from read_rows(path)

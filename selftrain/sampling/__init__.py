@@ -1,0 +1,5 @@
+"""Sampling from a language model: one Protocol, and its makers in a file each."""
+
+from selftrain.sampling.completion import Completion, FinishReason, Request, Sampler
+
+__all__ = ["Completion", "FinishReason", "Request", "Sampler"]

@@ -1,0 +1,68 @@
+"""What a sampler is asked, what it answers, and the Protocol that all samplers keep."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class FinishReason(StrEnum):
+    """Why a completion ends."""
+
+    STOP = "stop"
+    """The definition ended (a line began in column 0), or the model said that the text ends."""
+    LENGTH = "length"
+    """`max_new_tokens` were drawn."""
+    PROMPT_TOO_LONG = "prompt_too_long"
+    """The prompt leaves no room for `max_new_tokens`; nothing was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One completion to draw."""
+
+    prompt: str
+    """Text to go on from; a prompt that many requests share is read once."""
+    seed: int
+    """All that the draw depends on besides prompt, model and settings, 0 to 2^63 - 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Raw model text, never edited."""
+
+    text: str
+    """What was drawn, with the token that crossed the definition's end and without an end-of-text token."""
+    finish_reason: FinishReason
+    """Why it ends."""
+    num_tokens: int
+    """Tokens drawn, an end-of-text token among them."""
+    sum_logprob: float
+    """Sum of the tokens' log-probabilities in nats, at temperature 1, unwarped."""
+
+
+class Sampler(Protocol):
+    """Draws completions; a real model, a server, or a script in a test."""
+
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+    ) -> list[Completion]:
+        """Draw one completion a request, in the order of the requests.
+
+        Temperature 0 takes the likeliest token. `advance` is told how many completions were just finished.
+        """
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, as the model reads it."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """Give how many tokens prompt and completion may have together."""
+        ...

@@ -1,0 +1,212 @@
+"""Sampling by transformers, in this process.
+
+A prompt that is sampled many times is read once: its key-value cache is copied to all its samples. Finished rows leave
+the batch. Every row draws from numbers of its own seed, so a sample does not depend on what else is in its batch, but for
+rounding in the last bit of a probability.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+
+from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.stopping import DefinitionEnd
+
+COMPACT_BELOW = 0.75
+"""Finished rows leave when fewer than this share of a batch goes on: leaving costs a copy of the cache."""
+
+
+class TransformersSampler:
+    """Samples from a causal language model of transformers."""
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, batch_size: int, context_tokens: int
+    ) -> None:
+        self._model = model.eval()
+        self._tokenizer = tokenizer
+        self._batch_size = batch_size
+        self._context_tokens = context_tokens
+        self._end = DefinitionEnd(tokenizer, model.config.get_text_config().vocab_size)
+        self._end_of_text = np.array(sorted(_end_tokens(model, tokenizer)), dtype=np.int64)
+
+    @property
+    def context_tokens(self) -> int:
+        """Give how many tokens prompt and completion may have together."""
+        return self._context_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, as the model reads it."""
+        return [len(tokens) for tokens in self._tokenizer(list(texts), verbose=False)["input_ids"]]
+
+    @torch.inference_mode()
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+    ) -> list[Completion]:
+        """Draw one completion a request; see `Sampler`."""
+        prompts = list(dict.fromkeys(request.prompt for request in requests))
+        tokens = dict(zip(prompts, self._tokenizer(prompts, verbose=False)["input_ids"], strict=True)) if prompts else {}
+        completions: list[Completion | None] = [None] * len(requests)
+        fitting: list[_Row] = []
+        for index, request in enumerate(requests):
+            prompt = tokens[request.prompt]
+            if len(prompt) + max_new_tokens > self._context_tokens:
+                completions[index] = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
+                advance(1)
+            else:
+                fitting.append(_Row(index, prompt, request.seed))
+        for batch in self._batches(fitting):
+            run = _Batch(batch, max_new_tokens)
+            self._decode(run, temperature, max_new_tokens, advance)
+            for row, completion in zip(batch, self._completions(run), strict=True):
+                completions[row.index] = completion
+        return [completion for completion in completions if completion is not None]
+
+    def _batches(self, rows: list["_Row"]) -> Iterator[list["_Row"]]:
+        """Batch rows of similar length, longest first, so that a batch too large for memory fails at once."""
+        rows = sorted(rows, key=lambda row: (-len(row.prompt), row.prompt))
+        for start in range(0, len(rows), self._batch_size):
+            yield rows[start : start + self._batch_size]
+
+    def _decode(
+        self, batch: "_Batch", temperature: float, max_new_tokens: int, advance: Callable[[int], object]
+    ) -> None:
+        logits, cache, mask = self._read_prompts(batch.rows)
+        for step in range(max_new_tokens):
+            drawn, logprobs = _draw(logits, batch.uniforms[batch.places, step], temperature)
+            num_finished = self._record(batch, drawn, logprobs, last=step + 1 == max_new_tokens)
+            if num_finished:
+                advance(num_finished)
+            if not batch.going.any():
+                return
+            kept = batch.compact()
+            if kept is not None:
+                chosen = torch.from_numpy(kept).to(mask.device)
+                cache.batch_select_indices(chosen)
+                mask, drawn = mask[chosen], drawn[kept]
+            mask = torch.nn.functional.pad(mask, (0, 1), value=1)
+            logits = self._model(
+                input_ids=torch.from_numpy(drawn).to(mask.device)[:, None],
+                attention_mask=mask,
+                position_ids=mask.sum(dim=1, keepdim=True) - 1,
+                cache=cache,
+                use_cache=True,
+            ).logits[:, -1]
+
+    def _read_prompts(self, rows: list["_Row"]) -> tuple[torch.Tensor, DynamicCache, torch.Tensor]:
+        """Read each distinct prompt once, and copy what was read to all its rows. Pads on the left."""
+        device = self._model.device
+        prompts = [prompt for prompt, _ in groupby(row.prompt for row in rows)]
+        owner = torch.tensor([i for i, (_, group) in enumerate(groupby(rows, key=lambda r: r.prompt)) for _ in group])
+        longest = max(map(len, prompts))
+        ids = torch.zeros(len(prompts), longest, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for i, prompt in enumerate(prompts):
+            ids[i, longest - len(prompt) :] = torch.tensor(prompt)
+            mask[i, longest - len(prompt) :] = 1
+        ids, mask, owner = ids.to(device), mask.to(device), owner.to(device)
+        cache = DynamicCache(config=self._model.config)
+        out = self._model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=(mask.cumsum(dim=1) - 1).clamp(min=0),
+            cache=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache.batch_select_indices(owner)
+        return out.logits[:, -1][owner], cache, mask[owner]
+
+    def _record(self, batch: "_Batch", drawn: NDArray[np.int64], logprobs: NDArray[np.float64], last: bool) -> int:
+        """Note what was drawn for the rows that go on; give how many of them are now finished."""
+        going = batch.going
+        crossed, batch.at_line_start = self._end.update(batch.at_line_start, drawn)
+        stopped = crossed | np.isin(drawn, self._end_of_text)
+        for place, token, logprob in zip(batch.places[going], drawn[going], logprobs[going], strict=True):
+            batch.tokens[place].append(int(token))
+            batch.sum_logprob[place] += logprob
+        for place in batch.places[going & stopped]:
+            batch.stopped[place] = True
+        before = int(going.sum())
+        batch.going = np.zeros_like(going) if last else going & ~stopped
+        return before - int(batch.going.sum())
+
+    def _completions(self, batch: "_Batch") -> Iterator[Completion]:
+        """Decode each row after the last token of its prompt, so that no tokenizer drops a leading blank."""
+        for row, tokens, stopped, logprob in zip(
+            batch.rows, batch.tokens, batch.stopped, batch.sum_logprob, strict=True
+        ):
+            ended = bool(tokens) and tokens[-1] in self._end_of_text
+            anchor = row.prompt[-1:]
+            text = self._tokenizer.decode([*anchor, *(tokens[:-1] if ended else tokens)])
+            yield Completion(
+                text=text[len(self._tokenizer.decode(anchor)) :],
+                finish_reason=FinishReason.STOP if stopped else FinishReason.LENGTH,
+                num_tokens=len(tokens),
+                sum_logprob=float(logprob),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    index: int
+    prompt: list[int]
+    seed: int
+
+
+class _Batch:
+    """Rows that are drawn together: what was drawn so far, and which rows go on."""
+
+    def __init__(self, rows: list[_Row], max_new_tokens: int) -> None:
+        self.rows = rows
+        self.tokens: list[list[int]] = [[] for _ in rows]
+        self.sum_logprob = np.zeros(len(rows))
+        self.stopped = np.zeros(len(rows), dtype=np.bool_)
+        self.uniforms = np.stack([_uniforms(row.seed, max_new_tokens) for row in rows])
+        self.places = np.arange(len(rows))
+        self.going = np.ones(len(rows), dtype=np.bool_)
+        self.at_line_start = np.zeros(len(rows), dtype=np.bool_)
+
+    def compact(self) -> NDArray[np.intp] | None:
+        """Drop finished rows once they are many; give the positions that stay, or None where all stay."""
+        if self.going.mean() >= COMPACT_BELOW:
+            return None
+        kept = np.flatnonzero(self.going)
+        self.places, self.at_line_start = self.places[kept], self.at_line_start[kept]
+        self.going = self.going[kept]
+        return kept
+
+
+def _uniforms(seed: int, count: int) -> NDArray[np.float64]:
+    """Draw a row's random numbers from its seed alone, by a counter-based generator."""
+    return np.random.Generator(np.random.Philox(key=seed)).random(count)
+
+
+def _draw(
+    logits: torch.Tensor, uniforms: NDArray[np.float64], temperature: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Draw a token a row by inverting the cumulative distribution; give it and its log-probability at temperature 1."""
+    logits = logits.float()
+    if temperature == 0:
+        tokens = logits.argmax(dim=-1)
+    else:
+        cumulative = torch.softmax(logits / temperature, dim=-1).double().cumsum(dim=-1)
+        aims = torch.from_numpy(uniforms).to(logits.device)[:, None] * cumulative[:, -1:]
+        tokens = torch.searchsorted(cumulative, aims, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
+    chosen = torch.log_softmax(logits, dim=-1).gather(1, tokens[:, None])[:, 0]
+    return tokens.cpu().numpy(), chosen.double().cpu().numpy()
+
+
+def _end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    named = model.generation_config.eos_token_id if model.generation_config else None
+    ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+    return {int(token) for token in ends if token is not None}

@@ -1,0 +1,87 @@
+"""Solve: the model tries its own puzzles (section 3.2 of the paper), and the held-out ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from puzzles import Puzzle, Rejection
+from puzzles.cut import cut_solution
+from selftrain.files import Row
+from selftrain.prompts import solve_head, solve_prompt
+from selftrain.propose import completion_from_row
+from selftrain.sampling import Completion, Request, Sampler
+from selftrain.seeds import derive_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One attempt at a puzzle: parsed where it can be, not proven."""
+
+    puzzle_id: str
+    f: str
+    """Source of the puzzle, so that the row stands alone."""
+    index: int
+    """Number of the attempt, from 0."""
+    completion: Completion
+    g: str | None
+    """Source of the solution cut from the completion, or null where there is none."""
+    no_g: str
+    """Why there is none; empty where there is one."""
+    detail: str
+    """The reason in a sentence; empty where there is one."""
+
+
+def solve(
+    sampler: Sampler,
+    puzzles: Sequence[Puzzle],
+    *,
+    num_attempts: int,
+    temperature: float,
+    max_new_tokens: int,
+    few_shot: Sequence[Puzzle],
+    seed: int,
+    place: tuple[int | str, ...],
+    advance: Callable[[int], object],
+) -> list[Candidate]:
+    """Draw `num_attempts` candidates a puzzle, in order; each depends on (seed, place, puzzle id, index) alone."""
+    attempts = [(puzzle, index) for puzzle in puzzles for index in range(num_attempts)]
+    completions = sampler.sample(
+        [
+            Request(solve_prompt(puzzle, few_shot), derive_seed(seed, *place, puzzle.id, index))
+            for puzzle, index in attempts
+        ],
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        advance=advance,
+    )
+    number = len(few_shot) + 1 if few_shot else None
+    return [
+        _cut(puzzle, number, index, completion)
+        for (puzzle, index), completion in zip(attempts, completions, strict=True)
+    ]
+
+
+def _cut(puzzle: Puzzle, number: int | None, index: int, completion: Completion) -> Candidate:
+    g = cut_solution(solve_head(puzzle, number), completion.text)
+    if isinstance(g, Rejection):
+        return Candidate(puzzle.id, puzzle.f, index, completion, None, g.reason, g.detail)
+    return Candidate(puzzle.id, puzzle.f, index, completion, g, "", "")
+
+
+def candidate_to_row(candidate: Candidate) -> Row:
+    """Flatten a candidate."""
+    return {
+        "puzzle_id": candidate.puzzle_id,
+        "f": candidate.f,
+        "index": candidate.index,
+        **asdict(candidate.completion),
+        "g": candidate.g,
+        "no_g": candidate.no_g,
+        "detail": candidate.detail,
+    }
+
+
+def candidate_from_row(row: Row) -> Candidate:
+    """Rebuild what `candidate_to_row` flattened."""
+    return Candidate(
+        row["puzzle_id"], row["f"], row["index"], completion_from_row(row), row["g"], row["no_g"], row["detail"]
+    )

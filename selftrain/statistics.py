@@ -1,0 +1,198 @@
+"""Statistics of Pass@k: the unbiased estimator, and intervals by cluster bootstrap. Reads no file, samples no model.
+
+The intervals say how far the mean would move with other puzzles of this kind, not with puzzles unlike these.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from selftrain.files import Row
+from selftrain.seeds import derive_seed
+
+NUM_REPLICATES = 2000
+"""Enough for the ends of a 95% interval to settle within a few hundredths of its width."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over puzzles with its 95% interval."""
+
+    value: float
+    """The mean, between 0 and 1."""
+    low: float
+    """Lower end: the 2.5th percentile of the bootstrap."""
+    high: float
+    """Upper end: the 97.5th percentile of the bootstrap."""
+    num_puzzles: int
+    """Puzzles in the mean."""
+    num_clusters: int
+    """What was resampled first: families, and each puzzle that has none."""
+    num_samples: int
+    """n, samples a puzzle; the smallest where puzzles differ."""
+
+
+def pass_at_k(n: npt.ArrayLike, num_correct: npt.ArrayLike, k: int) -> Floats:
+    """Estimate, puzzle by puzzle, the chance that at least one of k samples is right.
+
+    Unbiased: 1 - C(n - c, k) / C(n, k), equation 1 of Chen et al. 2021 (arXiv 2107.03374). The binomials are exact
+    integers, so each value is right to the last bit. Raises ValueError where k is not from 1 to n.
+    """
+    ns, corrects = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(num_correct, dtype=np.int64))
+    if k < 1:
+        raise ValueError(f"Pass@k needs a k of at least 1; found {k}.")
+    if ns.size and k > ns.min():
+        raise ValueError(f"Pass@{k} needs at least {k} samples of every puzzle; the fewest found are {ns.min()}.")
+    if np.any((corrects < 0) | (corrects > ns)):
+        raise ValueError("num_correct must lie between 0 and n for every puzzle; a row has it outside.")
+    pairs = list(zip(ns.ravel().tolist(), corrects.ravel().tolist(), strict=True))
+    known = {pair: _exact_pass_at_k(*pair, k) for pair in set(pairs)}
+    return np.array([known[pair] for pair in pairs], dtype=np.float64).reshape(ns.shape)
+
+
+def _exact_pass_at_k(n: int, num_correct: int, k: int) -> float:
+    draws = math.comb(n, k)
+    return (draws - math.comb(n - num_correct, k)) / draws
+
+
+def mean_pass_at_k(
+    n: npt.ArrayLike,
+    num_correct: npt.ArrayLike,
+    k: int,
+    families: Sequence[str],
+    *,
+    seed: int,
+    num_replicates: int = NUM_REPLICATES,
+) -> Estimate:
+    """Average Pass@k over puzzles, with a 95% interval by cluster bootstrap; an empty family is a puzzle on its own."""
+    ns = np.asarray(n, dtype=np.int64)
+    return mean_with_interval(
+        pass_at_k(ns, num_correct, k),
+        families,
+        num_samples=int(ns.min()) if ns.size else 0,
+        seed=seed,
+        num_replicates=num_replicates,
+    )
+
+
+def mean_with_interval(
+    values: npt.ArrayLike,
+    families: Sequence[str],
+    *,
+    num_samples: int,
+    seed: int,
+    num_replicates: int = NUM_REPLICATES,
+) -> Estimate:
+    """Average one value a puzzle, with a 95% percentile interval by cluster bootstrap.
+
+    Where all values are equal the interval has no width: a bootstrap knows only what was seen.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        raise ValueError("A mean over puzzles needs at least one puzzle; none was given.")
+    clusters = cluster_names(families)
+    means = bootstrap_weights(clusters, seed=seed, num_replicates=num_replicates) @ array
+    low, high = np.percentile(means, [2.5, 97.5])
+    value = float(array.mean())
+    # Weights sum to 1 but for rounding: equal values must not give an interval that leaves its own mean out.
+    return Estimate(
+        value=value,
+        low=min(float(low), value),
+        high=max(float(high), value),
+        num_puzzles=len(array),
+        num_clusters=len(set(clusters)),
+        num_samples=num_samples,
+    )
+
+
+def cluster_names(families: Sequence[str]) -> tuple[str, ...]:
+    """Name each puzzle's cluster: its family, or, where it has none, itself."""
+    return tuple(family or f"\0{index}" for index, family in enumerate(families))
+
+
+@lru_cache(maxsize=8)
+def bootstrap_weights(clusters: tuple[str, ...], *, seed: int, num_replicates: int) -> Floats:
+    """Draw the weight of each puzzle in each replicate: (num_replicates, puzzles), each row sums to 1.
+
+    Clusters are drawn with replacement, then puzzles within each drawn cluster (the two-stage bootstrap of Davison
+    and Hinkley 1997, section 3.8). As a replicate's mean is a ratio, puzzles of small clusters weigh a little more than
+    those of large ones, by the order of 1 / clusters. Kept, since every k and round over the same puzzles shares it.
+    """
+    rng = np.random.default_rng(seed)
+    members: dict[str, list[int]] = {}
+    for index, cluster in enumerate(clusters):
+        members.setdefault(cluster, []).append(index)
+    times_drawn = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=num_replicates)
+    weights = np.empty((num_replicates, len(clusters)))
+    for times, indices in zip(times_drawn.T, members.values(), strict=True):
+        # m draws of s puzzles each from a cluster of s are one draw of m * s.
+        size = len(indices)
+        weights[:, indices] = rng.multinomial(times * size, np.full(size, 1 / size))
+    weights /= weights.sum(axis=1, keepdims=True)
+    weights.flags.writeable = False
+    return weights
+
+
+def rows_pass_at_k(rows: Sequence[Row], k: int, seed: int) -> Estimate:
+    """Average Pass@k over rows of an evaluation; `seed` is the run's."""
+    return mean_pass_at_k(
+        [row["n"] for row in rows],
+        [row["num_correct"] for row in rows],
+        k,
+        [row["family"] for row in rows],
+        seed=derive_seed(seed, "intervals"),
+    )
+
+
+def rows_greedy(rows: Sequence[Row], seed: int) -> Estimate | None:
+    """Average what greedy decoding passed; None where no puzzle was decoded greedily. `seed` is the run's."""
+    greedy = [row for row in rows if row["greedy_passed"] is not None]
+    if not greedy:
+        return None
+    return mean_with_interval(
+        [float(row["greedy_passed"]) for row in greedy],
+        [row["family"] for row in greedy],
+        num_samples=1,
+        seed=derive_seed(seed, "intervals"),
+    )
+
+
+def evaluation_metrics(rows: Sequence[Row], ks: Sequence[int], seed: int) -> dict[str, float | int]:
+    """Give the `eval/` metrics of one round; `seed` is the run's, so that all rounds share their draws.
+
+    `eval/greedy` and the two kinds of family are there only where some puzzle has them. Raises ValueError where a k
+    exceeds n, or there is no row.
+    """
+    if not rows:
+        raise ValueError("The evaluation has no rows: there is no held-out puzzle to measure on.")
+    metrics: dict[str, float | int] = {}
+    for k in ks:
+        estimate = rows_pass_at_k(rows, k, seed)
+        metrics[f"eval/pass@{k}"] = estimate.value
+        metrics[f"eval/pass@{k}_low"] = estimate.low
+        metrics[f"eval/pass@{k}_high"] = estimate.high
+    greedy = rows_greedy(rows, seed)
+    if greedy is not None:
+        metrics["eval/greedy"] = greedy.value
+    metrics["eval/num_puzzles"] = len(rows)
+    metrics["eval/num_samples"] = min(row["n"] for row in rows)
+    for kind, members in (("known_family", known_family(rows)), ("new_family", new_family(rows))):
+        if members:
+            metrics[f"eval/{kind}/pass@1"] = rows_pass_at_k(members, 1, seed).value
+    return metrics
+
+
+def known_family(rows: Sequence[Row]) -> list[Row]:
+    """Pick the new instances of families that the train split has too."""
+    return [row for row in rows if row["family"] and row["known_family"]]
+
+
+def new_family(rows: Sequence[Row]) -> list[Row]:
+    """Pick the puzzles of families that the train split lacks; puzzles without a family are in neither."""
+    return [row for row in rows if row["family"] and not row["known_family"]]

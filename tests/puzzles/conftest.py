@@ -1,0 +1,20 @@
+"""P3's files, which are no part of this repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def p3_folder() -> Path:
+    """Find P3's folder beside the checkout or under SELFTRAIN_SHARED; skip where there is none."""
+    default = Path(__file__).resolve().parents[3] / "shared"
+    folder = Path(os.environ.get("SELFTRAIN_SHARED", default)) / "data" / "p3"
+    if not (folder / "puzzles.json").is_file():
+        pytest.skip(
+            f"P3's files are not in {folder}; set SELFTRAIN_SHARED to the folder of data/p3"
+        )
+    return folder
