@@ -46,6 +46,7 @@ def default_cache_dir() -> Path:
 
 
 def component_path(cache_dir: Path) -> Path:
+    """Return where the component lies."""
     return cache_dir / f"guest-{guest_hash()}.wasm"
 
 
@@ -135,9 +136,9 @@ def componentize() -> bytes:
         # An empty environment, since the guest is also shown the site-packages it finds.
         (Path(folder) / "empty/lib/python3/site-packages").mkdir(parents=True)
         arguments = ["-q", "-d", str(sources / "guest.wit"), "-w", "guest", "componentize"]
+        arguments += ["--stub-wasi", "-p", str(sources), "app", "-o", str(output)]
         done = subprocess.run(
-            [sys.executable, "-P", str(COMPONENTIZE), *arguments]
-            + ["--stub-wasi", "-p", str(sources), "app", "-o", str(output)],
+            [sys.executable, "-P", str(COMPONENTIZE), *arguments],
             check=False,
             capture_output=True,
             text=True,

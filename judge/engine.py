@@ -3,7 +3,9 @@
 An instance is CPython in WebAssembly, without imports, with a budget of instructions and of
 memory. What it replies is text from a stranger. Not here: what f and g mean (pair.py).
 
-Threads may share a Guest; a World belongs to one. A child of a fork gets a Guest of its own.
+Threads may share a Guest; a World belongs to one. A thread needs a stack of 4 MiB or more, since
+the guest may use 2 (Linux gives 8; elsewhere see threading.stack_size). A child of a fork gets a
+Guest of its own.
 """
 
 import os
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from wasmtime.component import Component, Linker
 
 WASM_STACK_BYTES = 2 << 20
+START_FUEL = 1_000_000_000
 TRAPS = {
     "all fuel consumed": (Outcome.timed_out, "used up its instructions"),
     "call stack exhausted": (Outcome.raised, "RecursionError: the stack is exhausted"),
@@ -103,7 +106,8 @@ class World:
         self.broken = False
         self.store = wasmtime.Store(self.guest.engine)
         self.store.set_limits(memory_size=limits.memory_bytes)
-        self.refuel(limits.fuel)
+        # Starting is not the program's: a budget too small for it would look like a broken engine.
+        self.store.set_fuel(START_FUEL)
         try:
             self.instance = self.guest.linker.instantiate(self.store, self.guest.component)
         except wasmtime.WasmtimeError as error:
@@ -112,6 +116,7 @@ class World:
                 f"no instance of the guest can be made: {error}. It needs free memory, and a "
                 "memory limit above 64 MB"
             ) from error
+        self.refuel(limits.fuel)
 
     def __enter__(self) -> Self:
         return self
@@ -150,6 +155,7 @@ class World:
         return self.read(text)
 
     def read(self, text: str) -> Reply:
+        """Return the reply in a guest's text; one that cannot be read is an outcome too."""
         if len(text) > 2 * self.limits.answer_bytes + 10_000:
             return Reply(Outcome.crashed, "replied more than the guest can")
         try:

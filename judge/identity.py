@@ -13,15 +13,13 @@ SOURCES = ("app.py", "annotations.py", "codec.py", "surroundings.py", "guest.wit
 
 
 def guest_hash() -> str:
-    """Return a digest of the guest's sources and of the version of componentize-py."""
+    """Return a digest of what the guest is built from, the version of componentize-py included."""
     import hashlib
 
     digest = hashlib.sha256(version("componentize-py").encode())
-    for name in SOURCES:
+    for path in (Path(__file__).with_name("componentize.py"), *(GUEST / name for name in SOURCES)):
         # Line ends may differ between checkouts.
-        digest.update(
-            b"\0" + name.encode() + b"\0" + (GUEST / name).read_bytes().replace(b"\r", b"")
-        )
+        digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r", b"") + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -45,6 +43,7 @@ def engine_version() -> str:
 
 
 def version(distribution: str) -> str:
+    """Return the version of an installed distribution; raise JudgeError where there is none."""
     import importlib.metadata
 
     try:

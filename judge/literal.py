@@ -38,7 +38,7 @@ class Tagged:
     """Its content."""
 
 
-Tree: TypeAlias = "None | bool | int | float | str | list[Tree] | Tagged"
+Tree: TypeAlias = "bool | int | float | str | list[Tree] | Tagged | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ def canonical(tree: Tree, max_depth: int) -> Answer:
 
 
 def array(items: list[Tree], max_depth: int) -> Answer:
+    """Write a list."""
     if max_depth < 1:
         raise Malformed("nested too deeply")
     if all(type(item) in PLAIN for item in items):
@@ -93,6 +94,7 @@ def array(items: list[Tree], max_depth: int) -> Answer:
 
 
 def sequence(tag: str, items: list[Tree], max_depth: int) -> Answer:
+    """Write a tuple, or a set in the order of its literals."""
     answers = [canonical(item, max_depth - 1) for item in items]
     hashable = all(answer.hashable for answer in answers)
     if tag != "t":
@@ -111,6 +113,7 @@ def sequence(tag: str, items: list[Tree], max_depth: int) -> Answer:
 
 
 def dictionary(pairs: list[Tree], max_depth: int) -> Answer:
+    """Write a dict, in its own order."""
     literals, tagged = [], []
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
@@ -127,6 +130,7 @@ def dictionary(pairs: list[Tree], max_depth: int) -> Answer:
 
 
 def tagged_scalar(tree: Tagged) -> Answer:
+    """Write what JSON has no form of its own for."""
     tag, body = tree.tag, tree.body
     if tag == "i" and isinstance(body, str) and HEX_INT.fullmatch(body):
         number = int(body, 16)
@@ -139,7 +143,7 @@ def tagged_scalar(tree: Tagged) -> Answer:
     if tag == "c" and isinstance(body, list) and len(body) == 2:
         real, imaginary = (canonical(part, 0) for part in body)
         if all(
-            type(part) is float or isinstance(part, Tagged) and part.tag == "f" for part in body
+            type(part) is float or (isinstance(part, Tagged) and part.tag == "f") for part in body
         ):
             literal = f"complex({real.literal}, {imaginary.literal})"
             return Answer(literal, f'{{"c":[{real.tagged},{imaginary.tagged}]}}')
@@ -151,10 +155,12 @@ def tagged_scalar(tree: Tagged) -> Answer:
 
 
 def refuse_constant(name: str) -> NoReturn:
+    """Refuse the NaN and Infinity that Python's JSON would read."""
     raise Malformed(f"{name} in a reply")
 
 
 def tag_pairs(pairs: list[tuple[str, Tree]]) -> Tagged:
+    """Read a JSON object without building a dict of it."""
     if len(pairs) != 1:
         raise Malformed("an object with other than one tag")
     return Tagged(*pairs[0])

@@ -13,7 +13,7 @@ from judge.pair import judge
 from judge.records import DEFAULT_LIMITS, JudgeError, Limits, Verdict
 
 if TYPE_CHECKING:
-    from joblib import Parallel  # type: ignore[import-untyped]
+    from joblib import Parallel
 
 BATCH_PAIRS = 512
 """Pairs a worker in a batch."""
@@ -44,6 +44,7 @@ def judge_many(
 
 
 def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -> Iterator[Verdict]:
+    """Judge batch after batch in worker processes."""
     from joblib import Parallel
 
     from judge.engine import guest
@@ -53,16 +54,14 @@ def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -
     with Parallel(n_jobs=num_workers, backend="loky") as parallel:
         while batch := list(islice(source, BATCH_PAIRS * num_workers)):
             distinct = list(dict.fromkeys(batch))
-            known = dict(zip(distinct, judge_batch(parallel, distinct, limits)))
+            known = dict(zip(distinct, judge_batch(parallel, distinct, limits), strict=True))
             yield from [known[pair] for pair in batch]
 
 
 def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> list[Verdict]:
     """Judge the pairs of one batch, again where a worker died on the way."""
     from joblib import delayed
-    from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
-        BrokenProcessPool,
-    )
+    from joblib.externals.loky.process_executor import BrokenProcessPool
 
     chunks = [distinct[at : at + CHUNK_PAIRS] for at in range(0, len(distinct), CHUNK_PAIRS)]
     for _ in range(MAX_ATTEMPTS):
@@ -79,4 +78,5 @@ def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> l
 
 
 def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
+    """Judge a few pairs; this runs in a worker."""
     return [judge(f, g, limits) for f, g in chunk]

@@ -171,6 +171,8 @@ def failure_of_f(reply: Reply) -> Outcome:
 
 def source_failure(source: str, limits: Limits) -> Reply | None:
     """Say what is wrong with a source that never reaches the guest."""
+    if not isinstance(source, str):  # a row of JSON can hold anything
+        return Reply(Outcome.syntax_error, f"the source is of type {type(source).__name__}")
     try:
         size = len(source.encode())
     except UnicodeEncodeError as error:

@@ -16,9 +16,13 @@ from selftrain.errors import UsageError
 from selftrain.files import replacing
 
 
-def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Load `path` and apply `section.key=value` overrides. Raises UsageError with one sentence."""
-    tree = _read_yaml(path)
+COMMAND_LINE = Path("command line")
+
+
+def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
+    """Load `path`, or the defaults, and apply `section.key=value`. Raises UsageError with one sentence."""
+    tree = _read_yaml(path) if path else {}
+    path = path or COMMAND_LINE
     for override in overrides:
         _set(tree, override)
     config = _validate(tree, path, overrides)
@@ -118,7 +122,7 @@ def _tuples(value: Any) -> Any:
 def _refuse(error: ErrorDetails, path: Path, overrides: Sequence[str]) -> NoReturn:
     keys = [str(part) for part in error["loc"]]
     named, section = _known_part(keys)
-    where = "command line" if any(o.startswith(f"{'.'.join(keys)}=") for o in overrides) else str(path)
+    where = COMMAND_LINE if any(o.startswith(f"{'.'.join(keys)}=") for o in overrides) else path
     if error["type"] == "extra_forbidden":
         raise UsageError(f"{where}: {'.'.join(keys)} is not a setting.{_nearest(keys, section)}")
     found = error["input"]

@@ -6,7 +6,8 @@ from itertools import groupby
 
 from puzzles.filters import well_formed
 from puzzles.puzzle import Puzzle
-from selftrain.files import Row
+from selftrain.files import Format, Row
+from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 
 
@@ -22,19 +23,19 @@ class Example:
     """The body of the solution, and the call that asserts it."""
 
 
-def curate(judged_rows: Iterable[Row], max_solutions: int, round_number: int) -> Iterator[Example]:
+def curate(judged: Iterable[Judged], max_solutions: int, round_number: int) -> Iterator[Example]:
     """Make examples of a round's judged candidates, which come puzzle by puzzle."""
-    for puzzle_id, rows in groupby(judged_rows, key=lambda row: row["puzzle_id"]):
-        passed = [row for row in rows if row["passed"]]
-        if not passed:
+    for puzzle_id, group in groupby(judged, key=lambda one: one.candidate.puzzle_id):
+        solved = [one.candidate for one in group if one.passed]
+        solutions = sorted({candidate.g or "" for candidate in solved}, key=lambda g: (len(g), g))
+        if not solutions:
             continue
-        puzzle = well_formed(passed[0]["f"], name=puzzle_id)
+        puzzle = well_formed(solved[0].f, name=puzzle_id)
         assert isinstance(puzzle, Puzzle), "a judged puzzle passed the filter"
-        solutions = sorted({row["g"] for row in passed}, key=lambda g: (len(g), g))
         for g in solutions[:max_solutions]:
-            yield Example(round_number, puzzle_id, example_prompt(puzzle), example_completion(puzzle, g))
+            yield Example(
+                round_number, puzzle_id, example_prompt(puzzle), example_completion(puzzle, g)
+            )
 
 
-def example_to_row(example: Example) -> Row:
-    """Flatten an example: a row of the examples file."""
-    return asdict(example)
+EXAMPLES: Format[Example] = Format("curate", asdict, lambda row: Example(**row))

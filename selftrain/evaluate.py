@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from judge import Limits
 from puzzles import Puzzle
-from selftrain.config import EvaluateConfig, SolveConfig
-from selftrain.files import Row
+from selftrain.config import Config
+from selftrain.files import Format, Row
 from selftrain.judge import judge_candidates, judged_to_row
 from selftrain.sampling import Sampler
-from selftrain.solve import solve
+from selftrain.solve import Attempts, solve
 
 GREEDY = -1
 """Index of the greedy candidate; the sampled ones have 0 to n - 1."""
@@ -19,49 +19,55 @@ GREEDY = -1
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What an evaluation needs besides the model, the same for every shard."""
+    """How held-out puzzles are tried and judged."""
 
-    sampling: EvaluateConfig
-    solving: SolveConfig
+    samples: Attempts
+    greedy: Attempts
     limits: Limits
     num_workers: int
     """Processes that judge."""
-    few_shot: Sequence[Puzzle]
-    """Train puzzles shown with their reference solutions."""
-    seed: int
-    round_number: int
+
+
+def evaluation_of(config: Config, few_shot: Sequence[Puzzle], round_number: int) -> Evaluation:
+    """Say how a configuration evaluates the model of a round; round 0 is the base model."""
+    samples = Attempts(
+        count=config.evaluate.num_samples,
+        temperature=config.evaluate.temperature,
+        max_new_tokens=config.solve.max_new_tokens,
+        few_shot=few_shot,
+        seed=config.seed,
+        place=(round_number, "evaluate"),
+    )
+    return Evaluation(
+        samples=samples,
+        greedy=replace(samples, count=1, temperature=0.0),
+        limits=Limits(fuel=config.judge.evaluation_fuel, memory_bytes=config.judge.memory_bytes),
+        num_workers=config.judge.num_workers,
+    )
 
 
 def evaluate(
-    sampler: Sampler, puzzles: Sequence[Puzzle], evaluation: Evaluation, advance: Callable[[int], object]
+    sampler: Sampler,
+    puzzles: Sequence[Puzzle],
+    evaluation: Evaluation,
+    *,
+    advance: Callable[[int], object],
 ) -> list[Row]:
-    """Solve and judge held-out puzzles; give their candidates as rows, puzzle by puzzle, the greedy one last."""
-
-    def draw(num_attempts: int, temperature: float, stage: str) -> list[Row]:
-        candidates = solve(
-            sampler,
-            puzzles,
-            num_attempts=num_attempts,
-            temperature=temperature,
-            max_new_tokens=evaluation.solving.max_new_tokens,
-            few_shot=evaluation.few_shot,
-            seed=evaluation.seed,
-            place=(evaluation.round_number, stage),
-            advance=advance,
-        )
-        judged = judge_candidates(
-            candidates, evaluation.limits, num_workers=evaluation.num_workers, advance=lambda _: None
-        )
-        return [judged_to_row(one) for one in judged]
-
-    n = evaluation.sampling.num_samples
-    sampled = draw(n, evaluation.sampling.temperature, "evaluate")
-    greedy = draw(1, 0.0, "greedy")
+    """Solve and judge held-out puzzles; give their candidates as rows, the greedy one of each last."""
     rows: list[Row] = []
-    for i, puzzle in enumerate(puzzles):
-        own = [*sampled[i * n : (i + 1) * n], {**greedy[i], "index": GREEDY}]
-        rows += [{"name": puzzle.name, **row} for row in own]
-    return rows
+    for attempts in (evaluation.samples, evaluation.greedy):
+        candidates = solve(sampler, puzzles, attempts, advance=advance)
+        judged = judge_candidates(
+            candidates, evaluation.limits, evaluation.num_workers, advance=lambda _: None
+        )
+        rows += [judged_to_row(one) for one in judged]
+    n = evaluation.samples.count
+    sampled, greedy = rows[: n * len(puzzles)], rows[n * len(puzzles) :]
+    return [
+        {"name": puzzle.name, **row}
+        for i, puzzle in enumerate(puzzles)
+        for row in [*sampled[i * n : (i + 1) * n], {**greedy[i], "index": GREEDY}]
+    ]
 
 
 def count_correct(
@@ -85,3 +91,6 @@ def count_correct(
             "outcomes": dict(sorted(Counter(row["outcome"] for row in samples).items())),
             "greedy_passed": any(row["passed"] for row in candidates if row["index"] == GREEDY),
         }
+
+
+EVALUATED: Format[Row] = Format("evaluate", lambda row: row, lambda row: row)

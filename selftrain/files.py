@@ -3,12 +3,23 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Generic, TextIO, TypeVar
 
 Row = dict[str, Any]
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[Record]):
+    """The records of one stage, and how they lie in rows of JSON."""
+
+    stage: str
+    to_row: Callable[[Record], Row]
+    from_row: Callable[[Row], Record]
 
 
 def read_rows(path: Path) -> Iterator[Row]:
@@ -23,6 +34,11 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     with replacing(path) as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON value."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def write_json(path: Path, value: object) -> None:

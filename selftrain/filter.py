@@ -12,7 +12,7 @@ from puzzles.reasons import Reason
 from puzzles.seen import Seen
 from puzzles.trivial import check_trivial
 from selftrain.config import FilterConfig
-from selftrain.files import Row
+from selftrain.files import Format, Row
 from selftrain.prompts import propose_head
 from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
 
@@ -33,8 +33,8 @@ def filter_proposals(
     seen: Seen,
     held_out: NearIndex,
     config: FilterConfig,
-    *,
     limits: Limits,
+    *,
     advance: Callable[[int], object],
 ) -> Iterator[Filtered]:
     """Check proposals in order, the cheapest check first; `seen` learns the puzzles that are new."""
@@ -61,6 +61,19 @@ def _check(
     )
 
 
+def remember(seen: Seen, filtered: Sequence[Filtered]) -> None:
+    """Teach `seen` what an earlier pass over these proposals taught it, so that a resumed run goes on alike."""
+    for one in filtered:
+        puzzle = well_formed(one.f, name=one.proposal.id) if one.f is not None else None
+        if isinstance(puzzle, Puzzle):
+            seen.add(puzzle)
+
+
+def kept_puzzles(filtered: Sequence[Filtered]) -> list[Puzzle]:
+    """List the puzzles that passed every check."""
+    return [one.result for one in filtered if isinstance(one.result, Puzzle)]
+
+
 def filtered_to_row(filtered: Filtered) -> Row:
     """Flatten a filtered proposal: a row of the proposals file, with the whole puzzle where there is one."""
     puzzle = to_row(filtered.result) if isinstance(filtered.result, Puzzle) else None
@@ -82,3 +95,6 @@ def filtered_from_row(row: Row) -> Filtered:
         else Rejection(Reason(row["rejection"]["reason"]), row["rejection"]["detail"])
     )
     return Filtered(proposal_from_row(row), row["f"], result)
+
+
+FILTERED = Format("filter", filtered_to_row, filtered_from_row)

@@ -4,46 +4,43 @@ Examples are packed into blocks with an end-of-text token after each. Position n
 which transformers builds a mask such that examples do not see each other.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
+from peft import LoraConfig, PeftModel, get_peft_model
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_scheduler
 
 from selftrain.config import FinetuneConfig
 from selftrain.files import Row, write_rows
 
-if TYPE_CHECKING:
-    from peft import PeftModel
-
 Block = dict[str, torch.Tensor]
 
 
 def fine_tune(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    texts: Sequence[str],
+    model: PreTrainedModel | PeftModel,
+    data: Sequence[Block],
     config: FinetuneConfig,
+    seed: int,
     folder: Path,
     *,
-    seed: int,
     advance: Callable[[int], object],
 ) -> None:
-    """Train `model` on `texts`, and write it and `training.jsonl` into `folder`."""
+    """Train `model` on blocks, and write it and `training.jsonl` into `folder`."""
     set_seed(seed)
     accelerator = Accelerator(cpu=model.device.type == "cpu")
-    trained = _with_adapter(model, config) if config.method == "lora" else model
-    trained.train()
-    log = list(_train(accelerator, trained, list(blocks(tokenizer, texts, config.block_tokens)), config, seed, advance))
+    if config.method == "lora" and not isinstance(model, PeftModel):
+        model = _with_adapter(model, config)
+    model.train()
+    log = list(_train(accelerator, model, data, config, seed, advance))
     if accelerator.is_main_process:
-        trained.save_pretrained(folder)
+        model.save_pretrained(folder)
         if config.method == "lora":
             _sort_adapter_config(folder)
-        tokenizer.save_pretrained(folder)
         write_rows(folder / "training.jsonl", log)
 
 
@@ -93,8 +90,8 @@ def _block(pieces: list[list[int]], block_tokens: int, tokenizer: PreTrainedToke
 
 def _train(
     accelerator: Accelerator,
-    model: "PreTrainedModel | PeftModel",
-    data: list[Block],
+    model: PreTrainedModel | PeftModel,
+    data: Sequence[Block],
     config: FinetuneConfig,
     seed: int,
     advance: Callable[[int], object],
@@ -125,9 +122,7 @@ def _train(
             yield {"step": step, "loss": loss.item(), "learning_rate": rate}
 
 
-def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> "PeftModel":
-    from peft import LoraConfig, get_peft_model
-
+def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> PeftModel:
     modules = config.lora.target_modules
     return get_peft_model(
         model,
@@ -143,8 +138,6 @@ def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> "PeftModel"
 
 def _sort_adapter_config(folder: Path) -> None:
     """Put the names of the adapted layers in order: PEFT writes a set, in another order in every process."""
-    import json
-
     path = folder / "adapter_config.json"
     adapter = json.loads(path.read_text())
     if isinstance(adapter["target_modules"], list):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from judge import Limits, judge_many
-from selftrain.files import Row
-from selftrain.solve import Candidate
+from selftrain.files import Format, Row
+from selftrain.solve import Candidate, candidate_from_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,11 @@ class Judged:
 
 
 def judge_candidates(
-    candidates: Sequence[Candidate], limits: Limits, *, num_workers: int, advance: Callable[[int], object]
+    candidates: Sequence[Candidate],
+    limits: Limits,
+    num_workers: int,
+    *,
+    advance: Callable[[int], object],
 ) -> Iterator[Judged]:
     """Judge in order. A candidate without a g gets its reason as outcome and never reaches the judge.
 
@@ -33,7 +37,7 @@ def judge_candidates(
     verdicts = judge_many(
         [(candidate.f, candidate.g) for candidate in candidates if candidate.g is not None],
         limits,
-        num_workers=num_workers,
+        num_workers,
     )
     for candidate in candidates:
         if candidate.g is None:
@@ -61,3 +65,13 @@ def judged_to_row(judged: Judged) -> Row:
         "detail": judged.detail,
         "fuel": judged.fuel,
     }
+
+
+def judged_from_row(row: Row) -> Judged:
+    """Rebuild what `judged_to_row` flattened."""
+    no_g = row["outcome"] if row["g"] is None else ""
+    candidate = candidate_from_row({**row, "no_g": no_g, "detail": row["detail"] if no_g else ""})
+    return Judged(candidate, row["outcome"], row["passed"], row["answer"], row["detail"], row["fuel"])
+
+
+JUDGED = Format("judge", judged_to_row, judged_from_row)

@@ -1,19 +1,113 @@
 """One round of self-training is seven calls: propose, filter, solve, judge, curate, fine-tune, evaluate.
 
-This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better" (2022). The first four
-calls run shard by shard; `stage` does what a finished shard needs not do again. What a stage is lies in the file of its
-name.
+This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better"
+(2022). What each call does is in the file of its name. `x.once` does a shard of a stage once: where
+an earlier process finished it, its rows are read instead.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 
+from puzzles.near import NearIndex
+from puzzles.seen import Seen
+from selftrain import round_files
 from selftrain.config import of_round
-from selftrain.curate import curate
-from selftrain.evaluate import evaluate
+from selftrain.curate import Example, curate
+from selftrain.errors import RunError
+from selftrain.evaluate import EVALUATED, evaluate
 from selftrain.experiment import Experiment
-from selftrain.filter import filter_proposals, remember
-from selftrain.finetune_stage import fine_tune_round
-from selftrain.judge import judge_candidates
-from selftrain.propose import propose
+from selftrain.files import read_rows, replacing_folder
+from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
+from selftrain.finetune import blocks, count_steps, fine_tune
+from selftrain.judge import JUDGED, judge_candidates
+from selftrain.models import load_for_training, load_tokenizer
+from selftrain.propose import PROPOSALS, propose
 from selftrain.run_directory import RoundDirectory
-from selftrain.solve import solve
+from selftrain.sampling.lazy import LazySampler
+from selftrain.seeds import derive_seed
+from selftrain.solve import CANDIDATES, solve
+
+
+def self_train(x: Experiment) -> Iterator[RoundDirectory]:
+    """Evaluate the base model, run the rounds, and yield each round's directory once it is complete.
+
+    Raises `Paused` where a limit is reached, `RunError` where a round kept nothing to train on.
+    """
+    generator = x.generator(0)
+    for number in range(x.config.rounds + 1):
+        here = x.run.round(number)
+        if here.metrics.exists():
+            generator = x.generator(number)
+        else:
+            if number > 0:
+                examples = invent_puzzles(x, here, generator)
+                generator.release()
+                train(x, here, examples)
+                generator = x.generator(number)
+            measure(x, here, generator)
+        here.remove_shards()
+        yield here
+
+
+def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) -> list[Example]:
+    """Let the generator propose puzzles and solve them; give the verified pairs."""
+    c = x.config
+    num_proposals = of_round(c.propose.num_proposals, here.number)
+    examples: list[Example] = []
+    seen = Seen(chain(x.train, x.held_out, x.earlier_puzzles(here.number)))
+    held_out = NearIndex(x.held_out)
+    for shard, start in enumerate(range(0, num_proposals, c.propose.shard_size)):
+        indices = range(start, min(start + c.propose.shard_size, num_proposals))
+        once = partial(x.once, here, shard)
+
+        how = partial(propose, generator, x.train, c.propose, c.seed, here.number, indices)
+        proposals = once(PROPOSALS, len(indices), how)
+
+        how = partial(filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits)
+        filtered = once(FILTERED, len(proposals), how)
+        remember(seen, filtered)
+        puzzles = kept_puzzles(filtered)
+
+        how = partial(solve, generator, puzzles, x.attempts(here.number))
+        candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, how)
+
+        how = partial(judge_candidates, candidates, x.limits, c.judge.num_workers)
+        judged = once(JUDGED, len(candidates), how)
+
+        examples += curate(judged, c.curate.max_solutions, here.number)
+        if c.propose.num_pairs and len(examples) >= of_round(c.propose.num_pairs, here.number):
+            break
+    round_files.write_stages(here, examples, x.examples_before(here.number))
+    if not examples:
+        raise RunError(round_files.why_nothing_was_kept(here))
+    return examples
+
+
+def train(x: Experiment, here: RoundDirectory) -> None:
+    """Fine-tune the generator on the round's examples."""
+    c = x.config
+    if here.model.exists():
+        return
+    start = x.run.round(here.number - 1).model if c.finetune.start == "previous" and here.number > 1 else None
+    tokenizer = load_tokenizer(c.model)
+    texts = [row["prompt"] + row["completion"] for row in read_rows(here.examples)]
+    data = list(blocks(tokenizer, texts, c.finetune.block_tokens))
+    with x.timed(here, "fine-tune", 0, count_steps(len(data), c.finetune)) as advance:
+        model = load_for_training(c.model, c.finetune.method, start)
+        seed = derive_seed(c.seed, here.number, "fine-tune")
+        with replacing_folder(here.model) as folder:
+            fine_tune(model, data, c.finetune, seed, folder, advance=advance)
+            tokenizer.save_pretrained(folder)
+
+
+def measure(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
+    """Evaluate a round's model on the held-out puzzles, and write the round's metrics."""
+    c = x.config
+    attempts = c.evaluate.num_samples + 1
+    for shard, start in enumerate(range(0, len(x.held_out), c.evaluate.shard_size)):
+        puzzles = x.held_out[start : start + c.evaluate.shard_size]
+        how = partial(evaluate, generator, puzzles, x.evaluation(here.number))
+        x.once(here, shard, EVALUATED, len(puzzles) * attempts, how)
+    round_files.write_evaluation(here, x.held_out, {puzzle.family for puzzle in x.train})
+    round_files.write_metrics(here, c)

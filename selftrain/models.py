@@ -105,6 +105,18 @@ def load_pretrained(source: str, revision: str | None, dtype: "torch.dtype") -> 
         ) from None
 
 
+def load_for_training(
+    config: ModelConfig, method: str, trained: Path | None
+) -> "PreTrainedModel | PeftModel":
+    """Load what a round trains: the base model, or what an earlier round made of it.
+
+    An earlier adapter is trained further as an adapter, and merged first where all weights learn.
+    """
+    if trained is not None and method == "lora" and is_adapter(trained):
+        return load_adapter(config, trained, training=True)
+    return load_model(config, trained, training=True)
+
+
 def load_sampler(config: ModelConfig, trained: Path | None = None) -> "TransformersSampler":
     """Load a model for sampling."""
     from selftrain.sampling.local import TransformersSampler

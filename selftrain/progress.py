@@ -25,21 +25,21 @@ class Progress:
         self._write(line)
 
     @contextmanager
-    def stage(self, label: str, total: int, unit: str) -> Iterator[Advance]:
+    def stage(self, label: str, total: int) -> Iterator[Advance]:
         """Show one stage while the block runs; call what it gives with how many units were just done."""
         begun = time.monotonic()
         if self._is_terminal:
-            with self._bar(label, total, unit) as advance:
+            with self._bar(label, total) as advance:
                 yield advance
         else:
             yield lambda _: None
-        line = f"{label}: {total:,} {unit} in {time.monotonic() - begun:.1f} s"
+        line = f"{label}: {total:,} done in {time.monotonic() - begun:.1f} s"
         self._write(line)
         if not self._is_terminal:
             print(line, file=self._stream, flush=True)
 
     @contextmanager
-    def _bar(self, label: str, total: int, unit: str) -> Iterator[Advance]:
+    def _bar(self, label: str, total: int) -> Iterator[Advance]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
@@ -48,7 +48,6 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn(unit),
             TimeRemainingColumn(),
         )
         with Bars(*columns, console=Console(file=self._stream), transient=True) as bars:

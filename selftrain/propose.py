@@ -6,7 +6,7 @@ from random import Random
 
 from puzzles import Puzzle
 from selftrain.config import ProposeConfig
-from selftrain.files import Row
+from selftrain.files import Format, Row
 from selftrain.prompts import propose_prompt
 from selftrain.sampling import Completion, FinishReason, Request, Sampler
 from selftrain.seeds import derive_seed
@@ -28,10 +28,10 @@ def propose(
     sampler: Sampler,
     train: Sequence[Puzzle],
     config: ProposeConfig,
-    *,
     seed: int,
     round_number: int,
     indices: Sequence[int],
+    *,
     advance: Callable[[int], object],
 ) -> list[Proposal]:
     """Draw the proposals with these numbers; every `num_samples` of them share a prompt."""
@@ -93,3 +93,6 @@ def proposal_from_row(row: Row) -> Proposal:
 def completion_from_row(row: Row) -> Completion:
     """Rebuild the completion that a row holds among other keys."""
     return Completion(row["text"], FinishReason(row["finish_reason"]), row["num_tokens"], row["sum_logprob"])
+
+
+PROPOSALS = Format("propose", proposal_to_row, proposal_from_row)

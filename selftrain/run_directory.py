@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from selftrain.files import Row, read_rows, write_rows
+from selftrain.files import Row, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,11 @@ class RoundDirectory:
         return self.path / "5-model"
 
     @property
+    def training_log(self) -> Path:
+        """Loss and learning rate of every step."""
+        return self.model / "training.jsonl"
+
+    @property
     def evaluation(self) -> Path:
         """A row a held-out puzzle: n, num_correct, outcomes."""
         return self.path / "6-eval.jsonl"
@@ -65,10 +70,6 @@ class RoundDirectory:
     def shards(self, stage: str) -> list[Path]:
         """List the finished shards of a stage, in order."""
         return sorted((self.path / "shards" / stage).glob("*.jsonl"))
-
-    def join_shards(self, stage: str, path: Path) -> None:
-        """Write all shards of a stage, in order, as the one file `path`."""
-        write_rows(path, self.rows(stage))
 
     def rows(self, stage: str) -> Iterator[Row]:
         """Stream the rows of a stage's finished shards, in order."""

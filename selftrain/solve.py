@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from puzzles import Puzzle, Rejection
 from puzzles.cut import cut_solution
-from selftrain.files import Row
+from selftrain.files import Format, Row
 from selftrain.prompts import solve_head, solve_prompt
 from selftrain.propose import completion_from_row
 from selftrain.sampling import Completion, Request, Sampler
@@ -30,33 +30,48 @@ class Candidate:
     """The reason in a sentence; empty where there is one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """How puzzles are tried."""
+
+    count: int
+    """Attempts a puzzle."""
+    temperature: float
+    """Sampling temperature; 0 is greedy."""
+    max_new_tokens: int
+    few_shot: Sequence[Puzzle]
+    """Train puzzles shown with their reference solutions."""
+    seed: int
+    """Seed of the run."""
+    place: tuple[int | str, ...]
+    """Round and stage, from which each attempt's own seed is derived."""
+
+
 def solve(
     sampler: Sampler,
     puzzles: Sequence[Puzzle],
+    attempts: Attempts,
     *,
-    num_attempts: int,
-    temperature: float,
-    max_new_tokens: int,
-    few_shot: Sequence[Puzzle],
-    seed: int,
-    place: tuple[int | str, ...],
     advance: Callable[[int], object],
 ) -> list[Candidate]:
-    """Draw `num_attempts` candidates a puzzle, in order; each depends on (seed, place, puzzle id, index) alone."""
-    attempts = [(puzzle, index) for puzzle in puzzles for index in range(num_attempts)]
+    """Draw the candidates of each puzzle, in order; each depends on (seed, place, puzzle id, index)."""
+    pairs = [(puzzle, index) for puzzle in puzzles for index in range(attempts.count)]
+    prompts = {puzzle.id: solve_prompt(puzzle, attempts.few_shot) for puzzle in puzzles}
     completions = sampler.sample(
         [
-            Request(solve_prompt(puzzle, few_shot), derive_seed(seed, *place, puzzle.id, index))
-            for puzzle, index in attempts
+            Request(
+                prompts[puzzle.id], derive_seed(attempts.seed, *attempts.place, puzzle.id, index)
+            )
+            for puzzle, index in pairs
         ],
-        temperature=temperature,
-        max_new_tokens=max_new_tokens,
+        temperature=attempts.temperature,
+        max_new_tokens=attempts.max_new_tokens,
         advance=advance,
     )
-    number = len(few_shot) + 1 if few_shot else None
+    number = len(attempts.few_shot) + 1 if attempts.few_shot else None
     return [
         _cut(puzzle, number, index, completion)
-        for (puzzle, index), completion in zip(attempts, completions, strict=True)
+        for (puzzle, index), completion in zip(pairs, completions, strict=True)
     ]
 
 
@@ -85,3 +100,6 @@ def candidate_from_row(row: Row) -> Candidate:
     return Candidate(
         row["puzzle_id"], row["f"], row["index"], completion_from_row(row), row["g"], row["no_g"], row["detail"]
     )
+
+
+CANDIDATES = Format("solve", candidate_to_row, candidate_from_row)

@@ -1,6 +1,7 @@
-"""Statistics of Pass@k: the unbiased estimator, and intervals by cluster bootstrap. Reads no file, samples no model.
+"""Statistics of Pass@k: the unbiased estimator, and intervals by cluster bootstrap.
 
-The intervals say how far the mean would move with other puzzles of this kind, not with puzzles unlike these.
+It reads no file and samples no model. The intervals say how far the mean would move with other
+puzzles of this kind, not with puzzles unlike these.
 """
 
 import math
@@ -41,16 +42,23 @@ class Estimate:
 def pass_at_k(n: npt.ArrayLike, num_correct: npt.ArrayLike, k: int) -> Floats:
     """Estimate, puzzle by puzzle, the chance that at least one of k samples is right.
 
-    Unbiased: 1 - C(n - c, k) / C(n, k), equation 1 of Chen et al. 2021 (arXiv 2107.03374). The binomials are exact
-    integers, so each value is right to the last bit. Raises ValueError where k is not from 1 to n.
+    Unbiased: 1 - C(n - c, k) / C(n, k), equation 1 of Chen et al. 2021 (arXiv 2107.03374). The
+    binomials are exact integers, so each value is right to the last bit. Raises ValueError where k
+    is not from 1 to n.
     """
-    ns, corrects = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(num_correct, dtype=np.int64))
+    ns, corrects = np.broadcast_arrays(
+        np.asarray(n, dtype=np.int64), np.asarray(num_correct, dtype=np.int64)
+    )
     if k < 1:
         raise ValueError(f"Pass@k needs a k of at least 1; found {k}.")
     if ns.size and k > ns.min():
-        raise ValueError(f"Pass@{k} needs at least {k} samples of every puzzle; the fewest found are {ns.min()}.")
+        raise ValueError(
+            f"Pass@{k} needs at least {k} samples of every puzzle; the fewest found are {ns.min()}."
+        )
     if np.any((corrects < 0) | (corrects > ns)):
-        raise ValueError("num_correct must lie between 0 and n for every puzzle; a row has it outside.")
+        raise ValueError(
+            "num_correct must lie between 0 and n for every puzzle; a row has it outside."
+        )
     pairs = list(zip(ns.ravel().tolist(), corrects.ravel().tolist(), strict=True))
     known = {pair: _exact_pass_at_k(*pair, k) for pair in set(pairs)}
     return np.array([known[pair] for pair in pairs], dtype=np.float64).reshape(ns.shape)
@@ -70,7 +78,10 @@ def mean_pass_at_k(
     seed: int,
     num_replicates: int = NUM_REPLICATES,
 ) -> Estimate:
-    """Average Pass@k over puzzles, with a 95% interval by cluster bootstrap; an empty family is a puzzle on its own."""
+    """Average Pass@k over puzzles, with a 95% interval by cluster bootstrap.
+
+    A puzzle whose family is empty is a cluster on its own.
+    """
     ns = np.asarray(n, dtype=np.int64)
     return mean_with_interval(
         pass_at_k(ns, num_correct, k),
@@ -100,7 +111,7 @@ def mean_with_interval(
     means = bootstrap_weights(clusters, seed=seed, num_replicates=num_replicates) @ array
     low, high = np.percentile(means, [2.5, 97.5])
     value = float(array.mean())
-    # Weights sum to 1 but for rounding: equal values must not give an interval that leaves its own mean out.
+    # Weights sum to 1 but for rounding, and an interval must not leave its own mean out.
     return Estimate(
         value=value,
         low=min(float(low), value),
@@ -118,17 +129,20 @@ def cluster_names(families: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def bootstrap_weights(clusters: tuple[str, ...], *, seed: int, num_replicates: int) -> Floats:
-    """Draw the weight of each puzzle in each replicate: (num_replicates, puzzles), each row sums to 1.
+    """Draw the weight of each puzzle in each replicate: (num_replicates, puzzles), rows sum to 1.
 
-    Clusters are drawn with replacement, then puzzles within each drawn cluster (the two-stage bootstrap of Davison
-    and Hinkley 1997, section 3.8). As a replicate's mean is a ratio, puzzles of small clusters weigh a little more than
-    those of large ones, by the order of 1 / clusters. Kept, since every k and round over the same puzzles shares it.
+    Clusters are drawn with replacement, then puzzles within each drawn cluster (the two-stage
+    bootstrap of Davison and Hinkley 1997, section 3.8). As a replicate's mean is a ratio, puzzles
+    of small clusters weigh a little more than those of large ones, by the order of 1 / clusters.
+    Kept, since every k and round over the same puzzles shares it.
     """
     rng = np.random.default_rng(seed)
     members: dict[str, list[int]] = {}
     for index, cluster in enumerate(clusters):
         members.setdefault(cluster, []).append(index)
-    times_drawn = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=num_replicates)
+    times_drawn = rng.multinomial(
+        len(members), np.full(len(members), 1 / len(members)), size=num_replicates
+    )
     weights = np.empty((num_replicates, len(clusters)))
     for times, indices in zip(times_drawn.T, members.values(), strict=True):
         # m draws of s puzzles each from a cluster of s are one draw of m * s.
@@ -151,7 +165,7 @@ def rows_pass_at_k(rows: Sequence[Row], k: int, seed: int) -> Estimate:
 
 
 def rows_greedy(rows: Sequence[Row], seed: int) -> Estimate | None:
-    """Average what greedy decoding passed; None where no puzzle was decoded greedily. `seed` is the run's."""
+    """Average what greedy decoding passed; None where there was none. `seed` is the run's."""
     greedy = [row for row in rows if row["greedy_passed"] is not None]
     if not greedy:
         return None
@@ -164,10 +178,10 @@ def rows_greedy(rows: Sequence[Row], seed: int) -> Estimate | None:
 
 
 def evaluation_metrics(rows: Sequence[Row], ks: Sequence[int], seed: int) -> dict[str, float | int]:
-    """Give the `eval/` metrics of one round; `seed` is the run's, so that all rounds share their draws.
+    """Give the `eval/` metrics of one round; `seed` is the run's: all rounds share their draws.
 
-    `eval/greedy` and the two kinds of family are there only where some puzzle has them. Raises ValueError where a k
-    exceeds n, or there is no row.
+    `eval/greedy` and the two kinds of family are there only where some puzzle has them. Raises
+    ValueError where a k exceeds n, or there is no row.
     """
     if not rows:
         raise ValueError("The evaluation has no rows: there is no held-out puzzle to measure on.")
@@ -194,5 +208,5 @@ def known_family(rows: Sequence[Row]) -> list[Row]:
 
 
 def new_family(rows: Sequence[Row]) -> list[Row]:
-    """Pick the puzzles of families that the train split lacks; puzzles without a family are in neither."""
+    """Pick the puzzles of families that the train split lacks; without a family is in neither."""
     return [row for row in rows if row["family"] and not row["known_family"]]

@@ -62,11 +62,11 @@ def tuple_matches(value: tuple[Any, ...], args: tuple[Any, ...]) -> bool:
         return all_match(value, args[0])
     if not args:
         return True
-    return len(value) == len(args) and all(matches(v, a) for v, a in zip(value, args))
+    return len(value) == len(args) and all(matches(v, a) for v, a in zip(value, args, strict=True))
 
 
 def container_matches(value: Any, annotation: Any, origin: Any, args: tuple[Any, ...]) -> bool:
-    if origin is None and annotation in SEQUENCES or annotation in MAPPINGS:
+    if annotation in MAPPINGS or (origin is None and annotation in SEQUENCES):
         origin = annotation
     # A bare List or Dict has an origin and no arguments.
     if origin in MAPPINGS:

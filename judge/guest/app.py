@@ -21,14 +21,17 @@ import annotations
 import codec
 import wit_world
 
-IN_SCOPE = (
-    "Any Callable Collection Counter Deque DefaultDict Dict FrozenSet Generator Generic Hashable"
-    " Iterable Iterator List Literal Mapping MutableMapping MutableSequence MutableSet NamedTuple"
-    " NoReturn Optional OrderedDict Sequence Set Sized Text Tuple Type TypeVar Union".split()
-)
+IN_SCOPE = """
+    Any Callable Collection Counter Deque DefaultDict Dict FrozenSet Generator
+    Generic Hashable Iterable Iterator List Literal Mapping MutableMapping MutableSequence
+    MutableSet NamedTuple NoReturn Optional OrderedDict Sequence Set Sized Text
+    Tuple Type TypeVar Union
+""".split()  # noqa: SIM905
 """Names of typing that P3's programs use without importing them."""
 TOO_LONG_FOR_32_BITS = ("index-sized integer", "repeated string is too long", "are too long")
 """What the interpreter says of sizes for which a 64-bit one would want memory."""
+LITERAL_NAMES = {"complex": complex, "float": float, "frozenset": frozenset, "set": set}
+"""What a literal may call: nan, infinities and the empty sets have no other form."""
 MAX_DETAIL = 200
 quote = codec.quote
 deepcopy = copy.deepcopy
@@ -92,7 +95,7 @@ def default_inputs(f: Any) -> dict[str, Any]:
     if missing:
         raise TypeError(f"input {missing[0]!r} of f has no default")
     # An f whose answer has a default as well: that one is not an input.
-    inputs = dict(zip(names, defaults[len(defaults) - len(names) :]))
+    inputs = dict(zip(names, defaults[len(defaults) - len(names) :], strict=True))
     return {**inputs, **(f.__kwdefaults__ or {})}
 
 
@@ -191,7 +194,7 @@ def type_name(annotation: Any) -> str:
 
 
 def probe(literal: str) -> str:
-    answer = eval(literal, {"__builtins__": {"float": float, "set": set, "frozenset": frozenset}})
+    answer = eval(literal, {"__builtins__": LITERAL_NAMES})
     return '["passed",""]' if call_f(answer) else '["wrong_answer",""]'
 
 
@@ -225,7 +228,7 @@ def warm() -> None:
     for value in (1, 1.5, "a", "é", None, [1, (2, {3})], {"a": b"b"}):
         codec.decode(codec.Encoder(1000, 10).encode(value))
     deepcopy({"n": [1, "a", (2, 3)]})
-    annotations.matches([1], typing.List[int])
+    annotations.matches([1], list[int])
 
 
 warm()

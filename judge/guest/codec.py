@@ -5,7 +5,7 @@ of exactly these types, nested. Anything else, a subclass included, has no encod
 host's reader of the same format (judge/literal.py), which trusts nothing that leaves a guest.
 
     None, bool, str, list            themselves
-    int, float                       a number; an int is never written with a point, a float always is
+    int, float                       a number; a float with a point or an exponent
     {"i": "-ff"}                     int beyond 64 bits, in hexadecimal (linear in its length)
     {"f": "nan"}                     nan, inf, -inf
     {"c": [re, im]}                  complex, of floats as above
@@ -144,9 +144,9 @@ class Encoder:
         return ",".join([self.encode(value, depth + 1) for value in values])
 
     def quick_items(self, values: Any) -> str | None:
-        """Write items that are all small ints, or all ASCII texts, in C; None where they are not."""
+        """Write items that are all small ints, or all ASCII texts, in C; None for others."""
         kinds = set(map(type, values))
-        if kinds == {int} and -SMALL_INT <= min(values) and max(values) < SMALL_INT:
+        if kinds == {int} and min(values) >= -SMALL_INT and max(values) < SMALL_INT:
             return ",".join(map(int_repr, values))
         if kinds == {str} and all(map(isascii, values)):
             self.fit(sum(map(len, values)))

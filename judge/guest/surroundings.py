@@ -26,10 +26,10 @@ MAX_SLEEP_NS = 5 * 10**9
 RECURSION_LIMIT = 6_000
 """Room for 5,000 of the program's own calls."""
 
-SKIPPED = frozenset(
-    "antigravity ensurepip idlelib lib2to3 pydoc_data pip test this tkinter turtle turtledemo venv"
-    " _pyrepl __main__ __phello__ _ios_support _android_support _apple_support".split()
-)
+SKIPPED = """
+    antigravity ensurepip idlelib lib2to3 pydoc_data pip test this tkinter turtle turtledemo venv
+    _pyrepl __main__ __phello__ _ios_support _android_support _apple_support
+""".split()  # noqa: SIM905
 """Modules that need a screen, a network or an installation, or print when imported."""
 
 
@@ -103,7 +103,7 @@ def install_clock(clock: Clock) -> None:
     """Replace every way of the time module to read the clock or to wait."""
     read_wall = {"time": clock.read, "time_ns": clock.read_ns}
     names = ("monotonic", "perf_counter", "process_time", "thread_time")
-    read_elapsed = {name: clock.elapsed for name in names}
+    read_elapsed = dict.fromkeys(names, clock.elapsed)
     read_elapsed_ns = {f"{name}_ns": clock.elapsed_ns for name in names}
     for name, function in {**read_wall, **read_elapsed, **read_elapsed_ns}.items():
         setattr(time, name, function)
@@ -170,7 +170,7 @@ def import_standard_library() -> list[str]:
     # The C datetime reads the real clock; the Python one reads time.time.
     sys.modules["_datetime"] = None  # type: ignore[assignment]
     absent = []
-    queue = sorted(set(sys.stdlib_module_names) - SKIPPED)
+    queue = sorted(set(sys.stdlib_module_names).difference(SKIPPED))
     for name in queue:
         try:
             module = importlib.import_module(name)

@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=3000, help=f"batches of {BATCH} x {CONTEXT} tokens")
-    parser.add_argument("--learning-rate", type=float, default=2.5e-3)
+    parser.add_argument("--learning-rate", type=float, default=3e-3)
     parser.add_argument("--start", type=Path, help="go on from this folder instead of random weights")
     parser.add_argument("--save-every", type=int, default=500)
     options = parser.parse_args()

@@ -35,13 +35,13 @@ class NoisyText:
         self._hidden_shapes = {shape(p.f) for p in read_builtin("held_out") if _family(p.family).held_out}
         self._hidden = {normal_form(p.f) for p in read_builtin("held_out")}
         rates = Random(f"{seed}/rates")
-        self._right_rate = {family.name: rates.uniform(0.08, 0.35) for family in self._families}
+        self._right_rate = {family.name: rates.uniform(0.04, 0.24) for family in self._families}
 
     def documents(self) -> Iterator[str]:
         """Yield documents: pairs, numbered pairs, numbered puzzles, and plain code."""
         kinds = (self._pair, self._numbered_pairs, self._puzzles, self._plain_code)
         while True:
-            (kind,) = self._random.choices(kinds, weights=(60, 12, 19, 9))
+            (kind,) = self._random.choices(kinds, weights=(50, 10, 14, 26))
             yield kind()
 
     def pair(self) -> tuple[str, str]:
@@ -85,7 +85,7 @@ class NoisyText:
 
     def _wrong(self, family: Family, instance: Instance) -> str:
         head, body = instance.g.split("\n", 1)
-        if self._random.random() < 0.25:
+        if self._random.random() < 0.15:
             others = [f for f in self._families if f.answer_type == family.answer_type and f is not family]
             if others:
                 other = draw_instance(self._random.choice(others), self._random)

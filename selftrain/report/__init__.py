@@ -1,7 +1,8 @@
 """The report of a run: report.md and one self-contained report.html, and the table a run ends with.
 
-It reads the run directory alone, so equal runs give equal bytes, whatever their folder is called; times, which differ,
-are added only where asked. It judges nothing and runs nothing. A new section is a function that gives a `Section`.
+It reads the run directory alone, so equal runs give equal bytes, whatever their folder is called;
+times, which differ, are added only where asked. It judges nothing and runs nothing. A new section
+is a function that gives a `Section`.
 """
 
 from selftrain.files import replacing
@@ -14,7 +15,10 @@ __all__ = ["final_table", "write_report"]
 
 
 def write_report(run: RunDirectory, *, with_timings: bool) -> None:
-    """Write report.md and report.html of a run, finished or not. Raises UsageError where the folder holds no run."""
+    """Write report.md and report.html of a run, finished or not.
+
+    Raises UsageError where the folder holds no run.
+    """
     # Imported here: a run's last table needs neither the drawings nor the template.
     from selftrain.report.html import to_html
     from selftrain.report.markdown import to_markdown

@@ -1,7 +1,7 @@
-"""What a report is made of: small records of plain text, numbers already spelt out. How they look is said elsewhere.
+"""What a report is made of: small records of plain text, numbers already spelt out.
 
-All text is plain. Only `Paragraph` knows a mark: what stands between two backticks is code, and `plain` keeps data out
-of that.
+How they look is said elsewhere. All text is plain; only `Paragraph` knows a mark: what stands
+between two backticks is code, and `plain` keeps data out of that.
 """
 
 from dataclasses import dataclass

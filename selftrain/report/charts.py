@@ -1,7 +1,7 @@
 """The report's drawings, as inline SVG by matplotlib: no pixels, no fonts, no colours of their own.
 
-Colours are stand-ins that become variables of the page's style sheet, so that one drawing serves light and dark. The
-same numbers give the same bytes.
+Colours are stand-ins that become variables of the page's style sheet, so that one drawing serves
+light and dark. The same numbers give the same bytes.
 """
 
 import io
@@ -64,7 +64,7 @@ class Curve:
 
 
 def draw_by_k(curves: Sequence[Curve]) -> str:
-    """Draw Pass@k over k, a line a round: the first is the base model, later rounds stand out more."""
+    """Draw Pass@k over k, a line a round: base model first, later rounds stand out more."""
     with _figure("by-k", height=3.7) as (figure, axes):
         for index, curve in enumerate(curves):
             color = BASE if index == 0 else SERIES[0]
@@ -82,7 +82,9 @@ def draw_by_k(curves: Sequence[Curve]) -> str:
                 linewidth=2 if ends else 1.4,
             )
             if ends:
-                axes.fill_between(curve.x, curve.lows, curve.highs, color=color, alpha=0.13, linewidth=0)
+                axes.fill_between(
+                    curve.x, curve.lows, curve.highs, color=color, alpha=0.13, linewidth=0
+                )
         axes.set_xscale("log", base=2)
         ticks = sorted({x for curve in curves for x in curve.x})
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -148,7 +150,7 @@ def _figure(name: str, *, height: float) -> Iterator[tuple["Figure", "Axes"]]:
     from matplotlib import style
     from matplotlib.figure import Figure
 
-    # Ids inside a drawing come from the salt: one a drawing, so that several on one page do not share ids.
+    # Ids inside a drawing come from the salt: drawings on one page must not share ids.
     # Default style first: a person's own matplotlibrc has no say.
     with style.context(["default", {**_STYLE, "svg.hashsalt": f"selftrain {name}"}]):
         figure = Figure(figsize=(7.2, height), layout="constrained")

@@ -6,7 +6,7 @@ from selftrain.run_directory import RunDirectory
 
 
 def final_table(directory: RunDirectory) -> str:
-    """Lay out Pass@k by round: the smallest k with its interval, the largest, greedy, and the pairs each round kept."""
+    """Lay out the rounds: Pass@k at smallest k with its interval, the largest, greedy, pairs."""
     run = read_run(directory)
     if not run.ks:
         return "No round is complete yet."
@@ -28,5 +28,8 @@ def final_table(directory: RunDirectory) -> str:
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    cells = [
+        row[0].ljust(widths[0]),
+        *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+    ]
     return "  ".join(cells)

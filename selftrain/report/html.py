@@ -21,10 +21,12 @@ def to_html(page: Page) -> str:
     )
     environment.tests["a"] = lambda block, name: type(block).__name__ == name
     # A no-break space holds an interval together.
-    environment.filters["pieces"] = lambda text: re.sub(r"\[([\d.]+), ([\d.]+)\]", "[\\1,\u00a0\\2]", text).split("`")
-    return environment.get_template("page.html.jinja").render(page=page)
+    environment.filters["pieces"] = lambda text: re.sub(
+        r"\[([\d.]+), ([\d.]+)\]", "[\\1,\u00a0\\2]", text
+    ).split("`")
+    return environment.get_template("page.html.j2").render(page=page)
 
 
 def _visible(value: object) -> object:
-    """Keep lone surrogates and control characters of names and labels out of the file, drawings excepted."""
+    """Keep lone surrogates and control characters of names and labels out of the file."""
     return visible(value) if type(value) is str else value

@@ -1,4 +1,4 @@
-"""The report as Markdown. Drawings are left to the page: the tables beside them hold their numbers."""
+"""The report as Markdown, without drawings: the tables beside them hold their numbers."""
 
 import re
 
@@ -28,8 +28,14 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    lines = [_line(table.columns), "|" + " --- |" + " ---: |" * (len(table.columns) - 1), *map(_line, table.rows)]
-    return "\n\n".join(part for part in (_prose(table.caption), "\n".join(lines), _prose(table.note)) if part)
+    lines = [
+        _line(table.columns),
+        "|" + " --- |" + " ---: |" * (len(table.columns) - 1),
+        *map(_line, table.rows),
+    ]
+    return "\n\n".join(
+        part for part in (_prose(table.caption), "\n".join(lines), _prose(table.note)) if part
+    )
 
 
 def _line(cells: tuple[str, ...]) -> str:
@@ -54,7 +60,9 @@ def _fenced(text: str) -> str:
 def _prose(text: str) -> str:
     """Escape a text, but for what stands between two backticks."""
     pieces = text.split("`")
-    return "".join(f"`{piece}`" if index % 2 else _escaped(piece) for index, piece in enumerate(pieces))
+    return "".join(
+        f"`{piece}`" if index % 2 else _escaped(piece) for index, piece in enumerate(pieces)
+    )
 
 
 def _escaped(text: str) -> str:

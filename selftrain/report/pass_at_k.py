@@ -1,4 +1,4 @@
-"""The first question of a report: Pass@k before and after, with intervals; by k, by round, by family, by stratum."""
+"""The first question of a report: Pass@k before and after, by k, round, family and stratum."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,10 +18,17 @@ from selftrain.report.blocks import (
 )
 from selftrain.report.charts import Curve, draw_by_k, draw_by_round
 from selftrain.report.reading import Round, Run
-from selftrain.statistics import NUM_REPLICATES, Estimate, known_family, new_family, rows_greedy, rows_pass_at_k
+from selftrain.statistics import (
+    NUM_REPLICATES,
+    Estimate,
+    known_family,
+    new_family,
+    rows_greedy,
+    rows_pass_at_k,
+)
 
 SMALL_STRATUM = 10
-"""Strata with fewer puzzles are marked: one puzzle more or less would move them by over ten points."""
+"""Strata with fewer puzzles are marked: a single puzzle would move them by over ten points."""
 
 
 def headline(run: Run) -> str:
@@ -41,7 +48,8 @@ def headline(run: Run) -> str:
         or last.metrics[f"eval/pass@{k}_high"] < first.metrics[f"eval/pass@{k}_low"]
     )
     return (
-        f"Pass@{k} on {puzzles} {verb} from {before} to {after} between round {first.number} and round {last.number}; "
+        f"Pass@{k} on {puzzles} {verb} from {before} to {after} "
+        f"between round {first.number} and round {last.number}; "
         f"the 95% intervals {'do not overlap' if apart else 'overlap'}."
     )
 
@@ -53,19 +61,24 @@ def facts(run: Run) -> tuple[str, ...]:
         last = run.rounds[-1]
         estimate = rows_pass_at_k(last.evaluation, 1, run.seed)
         sentences.append(
-            f"Base model {plain(run.model)}; n = {estimate.num_samples} samples a puzzle at temperature "
-            f"{run.temperature:g}, seed {run.seed}; greedy decoding is measured apart."
-            " Pass@k is the unbiased estimator."
+            f"Base model {plain(run.model)}; n = {estimate.num_samples} samples a puzzle "
+            f"at temperature {run.temperature:g}, seed {run.seed}; "
+            "greedy decoding is measured apart. Pass@k is the unbiased estimator."
         )
         sentences.append(
-            f"Intervals are 95%, by cluster bootstrap over {estimate.num_clusters} families (a puzzle without one "
-            f"counts as its own) and the puzzles within, {NUM_REPLICATES:,} replicates."
+            f"Intervals are 95%, by cluster bootstrap over {estimate.num_clusters} families "
+            f"(a puzzle without one counts as its own) and the puzzles within, "
+            f"{NUM_REPLICATES:,} replicates."
         )
     missing = run.num_rounds + 1 - len(run.rounds)
     if missing > 0:
-        begun = "".join(f" Round {number} was begun and is not counted here." for number in run.under_way)
+        begun = "".join(
+            f" Round {number} was begun and is not counted here." for number in run.under_way
+        )
         done = max(len(run.rounds) - 1, 0)
-        sentences.append(f"This run is not finished: {done} of {run.num_rounds} rounds are complete.{begun}")
+        sentences.append(
+            f"This run is not finished: {done} of {run.num_rounds} rounds are complete.{begun}"
+        )
     return tuple(sentences)
 
 
@@ -90,7 +103,8 @@ def _by_round(run: Run) -> Table:
     rows = []
     for round_ in run.rounds:
         cells = [
-            interval(*(round_.metrics[f"eval/pass@{k}{end}"] for end in ("", "_low", "_high"))) for k in run.shown_ks
+            interval(*(round_.metrics[f"eval/pass@{k}{end}"] for end in ("", "_low", "_high")))
+            for k in run.shown_ks
         ]
         rows.append((round_.name, *cells, _spelt(rows_greedy(round_.evaluation, run.seed))))
     return Table(
@@ -112,12 +126,16 @@ def _curves(run: Run) -> list[Block]:
     by_k = [_curve(name, ks, estimates) for name, estimates in zip(names, grid, strict=True)]
     blocks: list[Block] = [
         Figure(
-            "Pass@k by k, a line a round; the bands are the 95% intervals of the first and the last.", draw_by_k(by_k)
+            "Pass@k by k, a line a round; bands are the 95% intervals of the first and the last.",
+            draw_by_k(by_k),
         ),
         Table(
             "Pass@k by k, in percent, with 95% intervals.",
             ("Round", *(f"k = {k}" for k in ks)),
-            tuple((round_.name, *map(_spelt, estimates)) for round_, estimates in zip(rounds, grid, strict=True)),
+            tuple(
+                (round_.name, *map(_spelt, estimates))
+                for round_, estimates in zip(rounds, grid, strict=True)
+            ),
             folded=True,
         ),
     ]
@@ -126,7 +144,11 @@ def _curves(run: Run) -> list[Block]:
         shown = sorted({*run.shown_ks[:2], *run.shown_ks[-2:]})
         numbers = [round_.number for round_ in rounds]
         by_round = [
-            _curve(f"Pass@{k}", numbers, [rows_pass_at_k(round_.evaluation, k, run.seed) for round_ in rounds])
+            _curve(
+                f"Pass@{k}",
+                numbers,
+                [rows_pass_at_k(round_.evaluation, k, run.seed) for round_ in rounds],
+            )
             for k in shown
         ]
         blocks.append(Figure("Pass@k by round, with 95% intervals.", draw_by_round(by_round)))
@@ -146,17 +168,34 @@ def _curve(label: str, x: Sequence[float], estimates: Sequence[Estimate]) -> Cur
 def _by_family(run: Run) -> list[Block]:
     rows = []
     for round_ in run.rounds:
-        for kind, members in (("known", known_family(round_.evaluation)), ("new", new_family(round_.evaluation))):
+        for kind, members in (
+            ("known", known_family(round_.evaluation)),
+            ("new", new_family(round_.evaluation)),
+        ):
             if members:
                 cells = [_spelt(rows_pass_at_k(members, k, run.seed)) for k in run.shown_ks]
                 greedy = _spelt(rows_greedy(members, run.seed))
                 num_families = len({row["family"] for row in members})
-                rows.append((f"{round_.name}, {kind}", count(num_families), count(len(members)), *cells, greedy))
+                rows.append(
+                    (
+                        f"{round_.name}, {kind}",
+                        count(num_families),
+                        count(len(members)),
+                        *cells,
+                        greedy,
+                    )
+                )
     heading = Heading("Known and new families")
     if not rows:
-        return [heading, Paragraph("The held-out puzzles name no families, so known and new cannot be told apart.")]
+        return [
+            heading,
+            Paragraph(
+                "The held-out puzzles name no families, so known and new cannot be told apart."
+            ),
+        ]
     table = Table(
-        "Pass@k in percent, with 95% intervals: new instances of families the train split has, and families it lacks.",
+        "Pass@k in percent, with 95% intervals: new instances of families the train split has, "
+        "and families it lacks.",
         ("Round, families", "Families", "Puzzles", *(f"Pass@{k}" for k in run.shown_ks), "Greedy"),
         tuple(rows),
     )
@@ -168,19 +207,27 @@ def _strata(run: Run) -> list[Block]:
     by_category = _stratum_table("category", first, last, sorted)
     order = {"easy": 0, "medium": 1, "hard": 2}
     by_difficulty = _stratum_table(
-        "difficulty", first, last, lambda names: sorted(names, key=lambda name: (order.get(name, 3), name))
+        "difficulty",
+        first,
+        last,
+        lambda names: sorted(names, key=lambda name: (order.get(name, 3), name)),
     )
     return [Heading("By category and by difficulty"), by_category, by_difficulty]
 
 
-def _stratum_table(key: str, first: Round, last: Round, ordered: Callable[[set[str]], list[str]]) -> Table:
+def _stratum_table(
+    key: str, first: Round, last: Round, ordered: Callable[[set[str]], list[str]]
+) -> Table:
     rounds = [first] if first is last else [first, last]
     rows = []
     for name in ordered({row[key] for row in last.evaluation}):
         cells = []
         for round_ in rounds:
             members = [row for row in round_.evaluation if row[key] == name]
-            num_correct, num_drawn = sum(row["num_correct"] for row in members), sum(row["n"] for row in members)
+            num_correct, num_drawn = (
+                sum(row["num_correct"] for row in members),
+                sum(row["n"] for row in members),
+            )
             cells += [
                 f"{count(num_correct)} / {count(num_drawn)}",
                 percent(num_correct / num_drawn) if members else ABSENT,
@@ -188,6 +235,13 @@ def _stratum_table(key: str, first: Round, last: Round, ordered: Callable[[set[s
         num_puzzles = sum(row[key] == name for row in last.evaluation)
         mark = " †" if num_puzzles < SMALL_STRATUM else ""
         rows.append((f"{name or 'unnamed'}{mark}", count(num_puzzles), *cells))
-    columns = [head for round_ in rounds for head in (f"Round {round_.number}: right / samples", "Pass@1")]
+    columns = [
+        head for round_ in rounds for head in (f"Round {round_.number}: right / samples", "Pass@1")
+    ]
     note = f"† fewer than {SMALL_STRATUM} puzzles." if any("†" in row[0] for row in rows) else ""
-    return Table(f"Samples that were right, by {key}.", (key.capitalize(), "Puzzles", *columns), tuple(rows), note)
+    return Table(
+        f"Samples that were right, by {key}.",
+        (key.capitalize(), "Puzzles", *columns),
+        tuple(rows),
+        note,
+    )

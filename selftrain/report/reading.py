@@ -1,5 +1,7 @@
-"""What a report reads of a run: settings, metrics, and the evaluation's row a held-out puzzle. Candidates are streamed
-elsewhere; nothing read here grows with the number of proposals."""
+"""What a report reads of a run: settings, metrics, and the evaluation's row a held-out puzzle.
+
+Candidates are streamed elsewhere; nothing read here grows with the number of proposals.
+"""
 
 import json
 import re
@@ -36,7 +38,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a report says of a run; it does not hold the folder's name, so that equal runs give equal reports."""
+    """What a report says of a run; not the folder's name, so that equal runs give equal reports."""
 
     seed: int
     """The run's seed."""
@@ -54,14 +56,25 @@ class Run:
     @property
     def ks(self) -> tuple[int, ...]:
         """Give each k that every complete round was measured at, in order."""
-        found = [{key for key in round_.metrics if re.fullmatch(r"eval/pass@\d+", key)} for round_ in self.rounds]
-        return tuple(sorted(int(key.removeprefix("eval/pass@")) for key in set.intersection(*found))) if found else ()
+        found = [
+            {key for key in round_.metrics if re.fullmatch(r"eval/pass@\d+", key)}
+            for round_ in self.rounds
+        ]
+        return (
+            tuple(sorted(int(key.removeprefix("eval/pass@")) for key in set.intersection(*found)))
+            if found
+            else ()
+        )
 
     @property
     def shown_ks(self) -> tuple[int, ...]:
-        """Give the k that tables have room for: all, or of many the first, the powers of ten, and the last."""
+        """Give the k that tables have room for: of many, the first, powers of ten, and the last."""
         ks = self.ks
-        return ks if len(ks) <= MAX_COLUMNS else tuple(k for k in ks if k in {ks[0], 10, 100, 1000, ks[-1]})
+        return (
+            ks
+            if len(ks) <= MAX_COLUMNS
+            else tuple(k for k in ks if k in {ks[0], 10, 100, 1000, ks[-1]})
+        )
 
     @property
     def trained(self) -> tuple[Round, ...]:
@@ -96,6 +109,6 @@ def _read_round(directory: RoundDirectory) -> Round:
 
 
 def rows_if_written(path: Path) -> Iterator[Row]:
-    """Stream the rows of a stage's file; a stage that a round does not have, or has not reached, has none."""
+    """Stream the rows of a stage's file; a stage that was not reached has none."""
     if path.exists():
         yield from read_rows(path)

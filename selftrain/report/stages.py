@@ -1,9 +1,20 @@
-"""What the stages of each round kept, why the rest fell, and what it cost. Counts come from the metrics alone."""
+"""What the stages of each round kept, why the rest fell, and what it cost: from metrics alone."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from selftrain.report.blocks import ABSENT, Block, Figure, Heading, Paragraph, Section, Table, count, percent, share
+from selftrain.report.blocks import (
+    ABSENT,
+    Block,
+    Figure,
+    Heading,
+    Paragraph,
+    Section,
+    Table,
+    count,
+    percent,
+    share,
+)
 from selftrain.report.charts import draw_funnel
 from selftrain.report.reading import Run, rows_if_written
 from selftrain.run_directory import RunDirectory
@@ -52,35 +63,58 @@ def funnel_section(run: Run) -> Section:
 
 
 def outcomes_section(run: Run) -> Section:
-    """Give the judge's outcomes by round: of the candidates for proposed puzzles, and of the held-out ones."""
+    """Give the judge's outcomes by round: of candidates for proposed and for held-out puzzles."""
     blocks: list[Block] = []
     if run.trained:
         blocks.append(
             _by_round(
                 "Outcomes of the candidates for the puzzles of each round, with their share.",
                 "Outcome",
-                {f"Round {round_.number}": _prefixed(round_.metrics, "outcome/") for round_ in run.trained},
+                {
+                    f"Round {round_.number}": _prefixed(round_.metrics, "outcome/")
+                    for round_ in run.trained
+                },
             )
         )
-    held_out = {f"Round {r.number}": _sum([row["outcomes"] for row in r.evaluation]) for r in run.rounds}
-    blocks.append(_by_round("Outcomes of the held-out candidates, with their share.", "Outcome", held_out))
+    held_out = {
+        f"Round {r.number}": _sum([row["outcomes"] for row in r.evaluation]) for r in run.rounds
+    }
+    blocks.append(
+        _by_round("Outcomes of the held-out candidates, with their share.", "Outcome", held_out)
+    )
     return Section("Outcomes", tuple(blocks))
 
 
 def cost_section(run: Run, directory: RunDirectory, *, with_timings: bool) -> Section:
-    """Give the time a stage where asked, and the cost of each round in units that two runs of one seed share."""
+    """Give the time a stage where asked, and the cost in units that two runs of one seed share."""
     blocks: list[Block] = [_timings(directory) if with_timings else Paragraph(WITHOUT_TIMINGS)]
     rows = []
     for key, name in COSTS.items():
         if any(key in round_.metrics for round_ in run.rounds):
             unit = 1e9 if key == "cost/judge_fuel" else 1
-            rows.append((name, *(count(r.metrics[key] / unit) if key in r.metrics else ABSENT for r in run.rounds)))
+            rows.append(
+                (
+                    name,
+                    *(
+                        count(r.metrics[key] / unit) if key in r.metrics else ABSENT
+                        for r in run.rounds
+                    ),
+                )
+            )
     if any("train/final_loss" in round_.metrics for round_ in run.rounds):
         losses = (r.metrics.get("train/final_loss") for r in run.rounds)
-        rows.append(("Loss at the last step", *(ABSENT if loss is None else f"{loss:.3f}" for loss in losses)))
+        rows.append(
+            (
+                "Loss at the last step",
+                *(ABSENT if loss is None else f"{loss:.3f}" for loss in losses),
+            )
+        )
     if rows:
         heads = ("", *(f"Round {round_.number}" for round_ in run.rounds))
-        blocks += [Heading("Cost"), Table("What each round cost, whatever the machine.", heads, tuple(rows))]
+        blocks += [
+            Heading("Cost"),
+            Table("What each round cost, whatever the machine.", heads, tuple(rows)),
+        ]
     return Section("Time a stage", tuple(blocks))
 
 
@@ -92,13 +126,17 @@ def _funnel_cell(column: Sequence[int], index: int) -> str:
     solved = column[FUNNEL.index("solved")]
     if FUNNEL[index] == "examples":
         return (
-            f"{count(column[index])} ({column[index] / solved:.1f} a solved puzzle)" if solved else count(column[index])
+            f"{count(column[index])} ({column[index] / solved:.1f} a solved puzzle)"
+            if solved
+            else count(column[index])
         )
     return count(column[index]) if index == 0 else share(column[index], column[0])
 
 
 def _rejections(run: Run) -> Block:
-    counts = {f"Round {round_.number}": _prefixed(round_.metrics, "rejected/") for round_ in run.trained}
+    counts = {
+        f"Round {round_.number}": _prefixed(round_.metrics, "rejected/") for round_ in run.trained
+    }
     if not any(counts.values()):
         return Paragraph("Nothing was rejected.")
     return _by_round("Proposals that were rejected, with the reason's share.", "Reason", counts)
@@ -106,7 +144,11 @@ def _rejections(run: Run) -> Block:
 
 def _prefixed(metrics: Mapping[str, int], prefix: str) -> Counter[str]:
     return Counter(
-        {key.removeprefix(prefix): value for key, value in metrics.items() if key.startswith(prefix) and value}
+        {
+            key.removeprefix(prefix): value
+            for key, value in metrics.items()
+            if key.startswith(prefix) and value
+        }
     )
 
 
@@ -121,7 +163,10 @@ def _by_round(caption: str, head: str, counts: Mapping[str, Counter[str]]) -> Ta
     """Lay counts out: a row a name, the most frequent first, a column a round, the total below."""
     total = _sum(list(counts.values()))
     names = sorted((name for name in total if total[name]), key=lambda name: (-total[name], name))
-    rows = [(name, *(share(column[name], column.total()) for column in counts.values())) for name in names]
+    rows = [
+        (name, *(share(column[name], column.total()) for column in counts.values()))
+        for name in names
+    ]
     rows.append(("All", *(count(column.total()) for column in counts.values())))
     return Table(caption, (head, *counts), tuple(rows))
 
@@ -134,7 +179,10 @@ def _timings(directory: RunDirectory) -> Block:
         return Paragraph("No stage has been timed yet.")
     rounds = sorted({number for by_round in seconds.values() for number in by_round})
     rows = [
-        (stage, *(_duration(by_round[number]) if number in by_round else ABSENT for number in rounds))
+        (
+            stage,
+            *(_duration(by_round[number]) if number in by_round else ABSENT for number in rounds),
+        )
         for stage, by_round in seconds.items()
     ]
     totals = [sum(by_round[number] for by_round in seconds.values()) for number in rounds]

@@ -1,8 +1,8 @@
 """What the models wrote, word for word: numbers alone never show a model gaming a judge.
 
-Rows are streamed and drawn by a seeded reservoir, so memory does not grow with a run. Candidates of one puzzle lie
-together in their file, and are read as one group. All text is hostile: it is made visible and shortened here, and
-escaped where it is set.
+Rows are streamed and drawn by a seeded reservoir, so memory does not grow with a run. Candidates of
+one puzzle lie together in their file, and are read as one group. All text is hostile: it is made
+visible and shortened here, and escaped where it is set.
 """
 
 import random
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Generic, TypeVar
 
+from selftrain.evaluate import GREEDY
 from selftrain.files import Row
 from selftrain.report.blocks import Block, Heading, Paragraph, Passage, Section, Verbatim, plain
 from selftrain.report.reading import Run, rows_if_written
@@ -37,6 +38,7 @@ class Reservoir(Generic[Item]):
         self._random = random.Random(seed)
 
     def add(self, item: Item) -> None:
+        """Take the next item of the stream, and keep it or not."""
         self._num_seen += 1
         if len(self.kept) < self._size:
             self.kept.append(item)
@@ -59,7 +61,7 @@ class Attempts:
 
 
 def verbatim_section(run: Run, directory: RunDirectory) -> Section:
-    """Draw puzzles, proposals and candidates from the last rounds that have them, finished or not."""
+    """Draw puzzles, proposals and candidates from the last rounds that have them."""
     rounds = [directory.round(number) for number in range(run.num_rounds + 1)]
     proposed = _last([round_ for round_ in rounds if round_.proposals.exists()])
     tried = _last([round_ for round_ in rounds if round_.candidates.exists()])
@@ -75,17 +77,23 @@ def verbatim_section(run: Run, directory: RunDirectory) -> Section:
 
 
 def passage(label: str, text: str) -> Passage:
-    """Shorten a text and spell out what cannot be seen in it: control and formatting characters, lone surrogates."""
+    """Shorten a text, and spell out what cannot be seen in it."""
     lines = text[:MAX_CHARACTERS].split("\n")
     kept = "\n".join(lines[:MAX_LINES])
-    note = f"Shortened: {len(kept):,} of {len(text):,} characters are shown." if len(kept) < len(text) else ""
+    note = (
+        f"Shortened: {len(kept):,} of {len(text):,} characters are shown."
+        if len(kept) < len(text)
+        else ""
+    )
     return Passage(label, visible(kept), note)
 
 
 def visible(text: str) -> str:
-    """Spell each character that shows nothing, or turns the text around it, as an escape; keep newline and tab."""
+    """Spell as escapes what shows nothing, and lone surrogates; keep newline and tab."""
     return "".join(
-        character if character in "\n\t" or _shows(character) else character.encode("unicode_escape").decode("ascii")
+        character
+        if character in "\n\t" or _shows(character)
+        else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
 
@@ -94,15 +102,17 @@ def _shows(character: str) -> bool:
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
-def read_attempts(rows: Iterable[Row]) -> Iterator[Attempts]:
+def read_attempts(rows: Iterable[Row], key: str) -> Iterator[Attempts]:
     """Group the candidates of each puzzle, which lie together, while they stream by."""
-    for _, group in groupby(rows, key=lambda row: row["puzzle_id"]):
+    for _, group in groupby(rows, key=lambda row: row[key]):
         shown: Row = {}
         num_attempts = num_passed = 0
         for row in group:
             num_attempts += 1
             num_passed += row["passed"]
-            if not shown or (row["passed"] and (not shown["passed"] or _length(row) < _length(shown))):
+            if not shown or (
+                row["passed"] and (not shown["passed"] or _length(row) < _length(shown))
+            ):
                 shown = row
         yield Attempts(shown, num_attempts, num_passed)
 
@@ -119,12 +129,14 @@ def _puzzles(directory: RoundDirectory, seed: int) -> list[Block]:
     place = (directory.number, "report")
     solved: Reservoir[Attempts] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "solved"))
     unsolved: Reservoir[Attempts] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "unsolved"))
-    for attempts in read_attempts(rows_if_written(directory.candidates)):
+    for attempts in read_attempts(rows_if_written(directory.candidates), "puzzle_id"):
         (solved if attempts.num_passed else unsolved).add(attempts)
     return [
         Heading(f"Accepted puzzles of round {directory.number}, each with its shortest solution"),
         *_or_none([_attempts(attempts, attempts.shown["puzzle_id"]) for attempts in solved.kept]),
-        Heading(f"Puzzles of round {directory.number} that were kept and not solved, each with its first attempt"),
+        Heading(
+            f"Puzzles of round {directory.number} kept and not solved, each with its first attempt"
+        ),
         *_or_none([_attempts(attempts, attempts.shown["puzzle_id"]) for attempts in unsolved.kept]),
     ]
 
@@ -135,21 +147,32 @@ def _rejected(directory: RoundDirectory, seed: int) -> list[Block]:
         if row["rejection"] is not None:
             reason = row["rejection"]["reason"]
             if reason not in by_reason:
-                by_reason[reason] = Reservoir(1, derive_seed(seed, directory.number, "report", "rejected", reason))
+                by_reason[reason] = Reservoir(
+                    1, derive_seed(seed, directory.number, "report", "rejected", reason)
+                )
             by_reason[reason].add(row)
     shown = []
     for reason in sorted(by_reason):
         row = by_reason[reason].kept[0]
-        what = passage("completion", row["text"]) if row["f"] is None else passage("puzzle", row["f"])
+        what = (
+            passage("completion", row["text"]) if row["f"] is None else passage("puzzle", row["f"])
+        )
         detail = row["rejection"]["detail"]
         shown.append(Verbatim(_title(f"{reason}: {row['id']}"), (what, *_given("detail", detail))))
-    return [Heading(f"Rejected proposals of round {directory.number}, one a reason"), *_or_none(shown)]
+    return [
+        Heading(f"Rejected proposals of round {directory.number}, one a reason"),
+        *_or_none(shown),
+    ]
 
 
 def _held_out(directory: RoundDirectory, seed: int) -> list[Block]:
-    right: Reservoir[Attempts] = Reservoir(NUM_SHOWN, derive_seed(seed, directory.number, "report", "right"))
+    right: Reservoir[Attempts] = Reservoir(
+        NUM_SHOWN, derive_seed(seed, directory.number, "report", "right")
+    )
     wrong: dict[str, Reservoir[Row]] = {}
-    for attempts in read_attempts(_noting_wrong(rows_if_written(directory.evaluation_candidates), wrong, seed)):
+    everything = rows_if_written(directory.evaluation_candidates)
+    sampled = (row for row in everything if row["index"] != GREEDY)
+    for attempts in read_attempts(_noting_wrong(sampled, wrong, seed), "name"):
         if attempts.num_passed:
             right.add(attempts)
     failed = [(outcome, wrong[outcome].kept[0]) for outcome in sorted(wrong)]
@@ -157,11 +180,15 @@ def _held_out(directory: RoundDirectory, seed: int) -> list[Block]:
         Heading(f"Right candidates for held-out puzzles, round {directory.number}"),
         *_or_none([_attempts(attempts, attempts.shown["name"]) for attempts in right.kept]),
         Heading(f"Wrong candidates for held-out puzzles, round {directory.number}, one an outcome"),
-        *_or_none([Verbatim(_title(f"{outcome}: {row['name']}"), _pair(row)) for outcome, row in failed]),
+        *_or_none(
+            [Verbatim(_title(f"{outcome}: {row['name']}"), _pair(row)) for outcome, row in failed]
+        ),
     ]
 
 
-def _noting_wrong(rows: Iterable[Row], wrong: dict[str, Reservoir[Row]], seed: int) -> Iterator[Row]:
+def _noting_wrong(
+    rows: Iterable[Row], wrong: dict[str, Reservoir[Row]], seed: int
+) -> Iterator[Row]:
     """Pass rows on, and keep one of each outcome but passed."""
     for row in rows:
         if not row["passed"]:
@@ -182,7 +209,12 @@ def _attempts(attempts: Attempts, name: str) -> Verbatim:
 def _pair(row: Row) -> tuple[Passage, ...]:
     label = "solution" if row["passed"] else "candidate"
     what = passage("completion", row["text"]) if row["g"] is None else passage(label, row["g"])
-    return (passage("puzzle", row["f"]), what, *_given("answer", row["answer"]), *_given("detail", row["detail"]))
+    return (
+        passage("puzzle", row["f"]),
+        what,
+        *_given("answer", row["answer"]),
+        *_given("detail", row["detail"]),
+    )
 
 
 def _given(label: str, text: str | None) -> tuple[Passage, ...]:

@@ -6,6 +6,7 @@ Every exploit ever found becomes a line here.
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_shared_attack_has_its_verdict(attack: dict[str, str]) -> None:
     assert verdict.outcome in expected, verdict
 
 
-REJECTED = {
+REJECTED: dict[str, tuple[str, Any, str]] = {
     "equals everything": (
         EQUALS_8,
         "class E:\n    def __eq__(s, o): return True\ndef g(n): return E()",
@@ -118,8 +119,7 @@ REJECTED = {
     ),
     "replaced judge, forging a pass": (
         EQUALS_8,
-        "import sys\ndef g(n): return 0\n"
-        'sys.modules["app"].encode = lambda *a: \'["passed",""]\'',
+        'import sys\ndef g(n): return 0\nsys.modules["app"].encode = lambda *a: \'["passed",""]\'',
         Outcome.crashed,
     ),
     "replaced judge, forging an unhashable key": (
@@ -218,6 +218,7 @@ REJECTED = {
     "NUL": (EQUALS_8, "def g(n): return 8\0", Outcome.syntax_error),
     "lone surrogate in the source": (EQUALS_8, "g = '\ud800'", Outcome.syntax_error),
     "10,000 brackets": (EQUALS_8, "(" * 10_000 + ")" * 10_000, Outcome.syntax_error),
+    "source that is no text": (EQUALS_8, 8, Outcome.syntax_error),
     "10 MB of source": (EQUALS_8, "#" * 10_000_000, Outcome.too_large),
     "no g": (EQUALS_8, "def h(n): return 8", Outcome.no_g),
     "empty source": (EQUALS_8, "", Outcome.no_g),

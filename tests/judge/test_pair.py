@@ -207,3 +207,10 @@ def test_probe_gives_each_answer_fresh_inputs() -> None:
 
 def test_probe_says_why_f_cannot_be_asked() -> None:
     assert first_true("def f(x", INTS).failure is Outcome.f_syntax_error
+
+
+@pytest.mark.parametrize("fuel", [1, 100_000, 800_000])
+def test_any_little_fuel_is_an_outcome(fuel: int) -> None:
+    verdict = judge("def f(x: int): return x == 1", "def g(): return 1", Limits(fuel=fuel))
+    assert verdict.outcome in (Outcome.timed_out, Outcome.f_timed_out)
+    assert verdict.fuel <= 2 * fuel

@@ -18,13 +18,27 @@ from selftrain.report.blocks import Page, Paragraph, Section, Table, Verbatim
 from selftrain.report.html import to_html
 from selftrain.report.markdown import to_markdown
 from selftrain.report.reading import Round, Run, read_run
-from selftrain.report.verbatim import MAX_CHARACTERS, Reservoir, passage, read_attempts, verbatim_section
+from selftrain.report.verbatim import (
+    MAX_CHARACTERS,
+    Reservoir,
+    passage,
+    read_attempts,
+    verbatim_section,
+)
 from selftrain.run_directory import RunDirectory
 from selftrain.statistics import evaluation_metrics
 
 N = 4
 CONFIG = "seed: 3\nrounds: {rounds}\nmodel:\n  name: builtin:tiny\nevaluate:\n  temperature: 0.8\n  k: [1, 4]\n"
-FUNNEL = {"completions": 100, "parsed": 60, "typed": 50, "new": 40, "non_trivial": 30, "solved": 10, "examples": 15}
+FUNNEL = {
+    "completions": 100,
+    "parsed": 60,
+    "typed": 50,
+    "new": 40,
+    "non_trivial": 30,
+    "solved": 10,
+    "examples": 15,
+}
 
 
 def candidate(puzzle_id: str, index: int, g: str | None, outcome: str, **more: Any) -> Row:
@@ -46,7 +60,9 @@ def candidate(puzzle_id: str, index: int, g: str | None, outcome: str, **more: A
     }
 
 
-def proposal(index: int, *, f: str | None, reason: str | None = None, text: str = "raw text") -> Row:
+def proposal(
+    index: int, *, f: str | None, reason: str | None = None, text: str = "raw text"
+) -> Row:
     return {
         "id": f"001-{index:06d}",
         "prompt_puzzles": ["add-1"],
@@ -100,7 +116,10 @@ def make_round(
     if number > 0:
         write_rows(
             round_.proposals,
-            [proposal(0, f="def f(x: int):\n    return x + 2 == 5"), proposal(1, f=None, reason="syntax", text=text)],
+            [
+                proposal(0, f="def f(x: int):\n    return x + 2 == 5"),
+                proposal(1, f=None, reason="syntax", text=text),
+            ],
         )
         tried = [
             candidate("aa", 0, "def g():\n    return 1 + 2", "passed"),
@@ -127,7 +146,10 @@ def run(tmp_path: Path) -> RunDirectory:
     run = RunDirectory(tmp_path / "run")
     make_round(run, 0)
     make_round(run, 1)
-    write_rows(run.timings, [{"round": 1, "stage": "propose", "shard": i, "seconds": 40.0} for i in range(2)])
+    write_rows(
+        run.timings,
+        [{"round": 1, "stage": "propose", "shard": i, "seconds": 40.0} for i in range(2)],
+    )
     return run
 
 
@@ -204,7 +226,8 @@ def test_two_folders_of_equal_runs_give_the_same_bytes(run: RunDirectory, tmp_pa
 def test_times_are_added_only_where_asked(run: RunDirectory) -> None:
     without, with_timings = markdown(run), markdown(run, with_timings=True)
     assert "Times differ between two runs of the same seed and are kept in timings.jsonl" in without
-    assert "| propose | 1 min 20 s |" in with_timings and "1 min 20 s" not in without
+    assert "| propose | 1 min 20 s |" in with_timings
+    assert "1 min 20 s" not in without
 
 
 def test_the_funnel_gives_counts_with_their_share_of_the_completions(run: RunDirectory) -> None:
@@ -236,7 +259,18 @@ def test_known_and_new_families_stand_apart(run: RunDirectory) -> None:
 def test_the_shortest_solution_of_an_accepted_puzzle_is_shown(run: RunDirectory) -> None:
     text = markdown(run)
     assert "aa: 2 of 2 attempts passed" in text
-    assert "return 3\n```" in text and "return 1 + 2" not in text
+    assert "return 3\n```" in text
+    assert "return 1 + 2" not in text
+
+
+def test_the_greedy_candidate_is_not_counted_among_the_samples(run: RunDirectory) -> None:
+    rows = [
+        candidate("00", 0, "def g():\n    return 30", "passed", name="add-0"),
+        candidate("00", 1, "def g():\n    return 4", "wrong_answer", name="add-0"),
+        candidate("00", -1, "def g():\n    return 0", "passed", name="add-0"),
+    ]
+    write_rows(run.round(1).evaluation_candidates, rows)
+    assert "add-0: 1 of 2 attempts passed" in markdown(run)
 
 
 def test_the_page_holds_no_script_and_no_outside_address(run: RunDirectory) -> None:
@@ -274,7 +308,8 @@ def verbatim_page(folder: Path, text: str) -> Page:
 def test_hostile_text_leaves_the_page_whole(text: str, tmp_path: Path) -> None:
     reader = Reader(to_html(verbatim_page(tmp_path, text)))
     assert reader.open == []
-    assert "script" not in reader.tags and "b" not in reader.tags
+    assert "script" not in reader.tags
+    assert "b" not in reader.tags
     assert sum(pre.strip("\n") == passage("", text).text.strip("\n") for pre in reader.pre) >= 3
 
 
@@ -292,7 +327,7 @@ def test_all_hostile_texts_together_are_written(tmp_path: Path) -> None:
     make_round(run, 0, text="\n".join(HOSTILE))
     make_round(run, 1, text="".join(reversed(HOSTILE)))
     assert Reader(page(run)).open == []
-    assert "Shortened: 1,500 of 1,01" in markdown(run)
+    assert "of 1,010,189 characters are shown." in markdown(run)
 
 
 def test_memory_does_not_grow_with_the_candidates(tmp_path: Path) -> None:
@@ -302,7 +337,8 @@ def test_memory_does_not_grow_with_the_candidates(tmp_path: Path) -> None:
         make_round(run, 0)
         make_round(run, 1)
         rows = (
-            candidate(str(i // 2), i, f"def g():\n    return {i}" + " " * 500, "raised") for i in range(num_puzzles)
+            candidate(str(i // 2), i, f"def g():\n    return {i}" + " " * 500, "raised")
+            for i in range(num_puzzles)
         )
         write_rows(run.round(1).candidates, rows)
         read = read_run(run)
@@ -322,7 +358,9 @@ def test_of_a_hundred_ks_the_tables_show_the_first_the_powers_of_ten_and_the_las
 def test_a_hostile_name_breaks_neither_table_nor_heading() -> None:
     name = "a|b `c` <script> \ud800\n# d"
     table = Table("Caption", (name, "n"), ((name, "1"),))
-    text = to_markdown(Page(name, (), (Section(name, (table, Verbatim(name, (passage(name, "x"),)))),)))
+    text = to_markdown(
+        Page(name, (), (Section(name, (table, Verbatim(name, (passage(name, "x"),)))),))
+    )
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert [token.tag for token in tokens if token.type == "heading_open"] == ["h1", "h2", "h4"]
     assert sum(token.type == "td_open" for token in tokens) == 2
@@ -384,8 +422,20 @@ def test_the_final_table_is_aligned_and_tells_each_round(run: RunDirectory) -> N
     lines = final_table(run).splitlines()
     assert [line.split()[0] for line in lines] == ["round", "0", "1"]
     assert len({len(line) for line in lines}) == 1
-    assert lines[0].split() == ["round", "Pass@1", "%", "[95%]", "Pass@4", "%", "greedy", "%", "kept", "pairs"]
-    assert lines[1].endswith("33.3      16.7           -") and lines[2].endswith("33.3      16.7          15")
+    assert lines[0].split() == [
+        "round",
+        "Pass@1",
+        "%",
+        "[95%]",
+        "Pass@4",
+        "%",
+        "greedy",
+        "%",
+        "kept",
+        "pairs",
+    ]
+    assert lines[1].endswith("33.3      16.7           -")
+    assert lines[2].endswith("33.3      16.7          15")
 
 
 def test_a_reservoir_gives_each_row_the_same_chance() -> None:
@@ -407,11 +457,13 @@ def test_candidates_are_read_one_puzzle_at_a_time() -> None:
             read.append(index)
             yield candidate(str(index // 2), index, "def g(): return 3", "passed")
 
-    next(read_attempts(rows()))
+    next(read_attempts(rows(), "puzzle_id"))
     assert read == [0, 1, 2]
 
 
 def test_importing_the_report_brings_neither_matplotlib_nor_jinja2() -> None:
-    code = "import sys, selftrain.report; print({'matplotlib', 'jinja2', 'numpy'} & set(sys.modules))"
+    code = (
+        "import sys, selftrain.report; print({'matplotlib', 'jinja2', 'numpy'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

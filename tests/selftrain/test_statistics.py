@@ -25,8 +25,21 @@ SHARED = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[3] / "sh
 CODEX = SHARED / "data" / "p3" / "codex_cushman_med.jsonl.gz"
 
 
-def row(family: str = "", *, n: int = 4, num_correct: int = 0, known: bool = True, greedy: bool | None = None) -> Any:
-    return {"family": family, "known_family": known, "n": n, "num_correct": num_correct, "greedy_passed": greedy}
+def row(
+    family: str = "",
+    *,
+    n: int = 4,
+    num_correct: int = 0,
+    known: bool = True,
+    greedy: bool | None = None,
+) -> Any:
+    return {
+        "family": family,
+        "known_family": known,
+        "n": n,
+        "num_correct": num_correct,
+        "greedy_passed": greedy,
+    }
 
 
 def test_pass_at_k_equals_the_values_worked_out_by_hand() -> None:
@@ -38,7 +51,10 @@ def test_pass_at_1_is_the_share_that_is_right() -> None:
 
 
 def test_fewer_samples_than_k_is_refused_even_where_all_are_right() -> None:
-    with pytest.raises(ValueError, match=r"Pass@5 needs at least 5 samples of every puzzle; the fewest found are 4\."):
+    with pytest.raises(
+        ValueError,
+        match=r"Pass@5 needs at least 5 samples of every puzzle; the fewest found are 4\.",
+    ):
         pass_at_k([9, 4], [9, 4], 5)
 
 
@@ -52,12 +68,17 @@ def test_more_right_than_sampled_is_refused() -> None:
         pass_at_k([4], [5], 1)
 
 
-@pytest.mark.parametrize(("n", "c", "k"), [(5000, 1, 1), (5000, 3, 2500), (5000, 4000, 999), (3000, 2, 3000)])
+@pytest.mark.parametrize(
+    ("n", "c", "k"), [(5000, 1, 1), (5000, 3, 2500), (5000, 4000, 999), (3000, 2, 3000)]
+)
 def test_pass_at_k_of_thousands_of_samples_is_exact(n: int, c: int, k: int) -> None:
     assert pass_at_k(n, c, k).item() == float(1 - Fraction(comb(n - c, k), comb(n, k)))
 
 
-@pytest.mark.skipif(not CODEX.exists(), reason=f"{CODEX} is missing; SELFTRAIN_SHARED may name another shared folder")
+@pytest.mark.skipif(
+    not CODEX.exists(),
+    reason=f"{CODEX} is missing; SELFTRAIN_SHARED may name another shared folder",
+)
 @pytest.mark.parametrize(
     ("split", "num_puzzles", "published"),
     [
@@ -83,18 +104,25 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 
 def test_another_seed_gives_another_interval() -> None:
-    estimates = [mean_pass_at_k([8] * 5, [0, 1, 8, 3, 2], 1, [""] * 5, seed=seed, num_replicates=50) for seed in (1, 2)]
+    estimates = [
+        mean_pass_at_k([8] * 5, [0, 1, 8, 3, 2], 1, [""] * 5, seed=seed, num_replicates=50)
+        for seed in (1, 2)
+    ]
     assert (estimates[0].low, estimates[0].high) != (estimates[1].low, estimates[1].high)
 
 
 def test_puzzles_without_a_family_are_clusters_of_their_own() -> None:
-    assert mean_pass_at_k([1] * 4, [0, 1, 1, 0], 1, ["add", "add", "", ""], seed=0).num_clusters == 3
+    assert (
+        mean_pass_at_k([1] * 4, [0, 1, 1, 0], 1, ["add", "add", "", ""], seed=0).num_clusters == 3
+    )
 
 
 def test_puzzles_that_agree_within_families_give_a_wider_interval_than_puzzles_alone() -> None:
     solved = np.repeat([0.0, 1.0], 50)
     alone = mean_with_interval(solved, [""] * 100, num_samples=1, seed=0)
-    clustered = mean_with_interval(solved, [f"family {i // 10}" for i in range(100)], num_samples=1, seed=0)
+    clustered = mean_with_interval(
+        solved, [f"family {i // 10}" for i in range(100)], num_samples=1, seed=0
+    )
     assert clustered.high - clustered.low > 2 * (alone.high - alone.low)
 
 
@@ -126,14 +154,18 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 
 
 def test_the_interval_holds_its_mean_where_all_values_are_equal() -> None:
-    estimate = mean_with_interval([0.1] * 7, ["a", "a", "b", "", "", "c", "c"], num_samples=1, seed=0)
+    estimate = mean_with_interval(
+        [0.1] * 7, ["a", "a", "b", "", "", "c", "c"], num_samples=1, seed=0
+    )
     assert estimate.low <= estimate.value <= estimate.high
 
 
 def test_two_thousand_replicates_of_228_puzzles_take_well_under_a_second() -> None:
     bootstrap_weights.cache_clear()
     begin = time.process_time()
-    mean_pass_at_k([16] * 228, [1] * 228, 4, [f"{i // 4}" for i in range(228)], seed=0, num_replicates=2000)
+    mean_pass_at_k(
+        [16] * 228, [1] * 228, 4, [f"{i // 4}" for i in range(228)], seed=0, num_replicates=2000
+    )
     assert time.process_time() - begin < 0.7
 
 
@@ -145,7 +177,11 @@ def test_evaluation_metrics_are_exactly_the_keys_of_a_round() -> None:
         row("", num_correct=0, known=False, greedy=True),
     ]
     metrics = evaluation_metrics(rows, [1, 4], seed=0)
-    bounds = {f"eval/pass@{k}_{end}": metrics.pop(f"eval/pass@{k}_{end}") for k in (1, 4) for end in ("low", "high")}
+    bounds = {
+        f"eval/pass@{k}_{end}": metrics.pop(f"eval/pass@{k}_{end}")
+        for k in (1, 4)
+        for end in ("low", "high")
+    }
     assert metrics == {
         "eval/pass@1": 0.375,
         "eval/pass@4": 0.5,
@@ -170,7 +206,8 @@ def test_metrics_name_neither_greedy_nor_families_where_there_are_none() -> None
 
 def test_metrics_refuse_a_k_above_n() -> None:
     with pytest.raises(
-        ValueError, match=r"Pass@16 needs at least 16 samples of every puzzle; the fewest found are 4\."
+        ValueError,
+        match=r"Pass@16 needs at least 16 samples of every puzzle; the fewest found are 4\.",
     ):
         evaluation_metrics([row("add")], [1, 16], seed=0)
 

@@ -1,0 +1,113 @@
+"""The command line. Every command is a function here; what it needs is imported when it runs."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from selftrain.errors import RunError, UsageError
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return 0, 1 (could not go on), 2 (asked wrongly) or 130 (interrupted)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except UsageError as error:
+        print(f"selftrain: {error}", file=sys.stderr)
+        return 2
+    except RunError as error:
+        print(f"selftrain: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nselftrain: interrupted; what was written stays.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="selftrain", description="A language model teaches itself to program."
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run self-training rounds, or go on with a run")
+    run.set_defaults(run=_run)
+    run.add_argument("config", type=Path, help="a YAML file, such as configs/tiny.yaml")
+    run.add_argument("settings", nargs="*", metavar="section.key=value", help="settings on top")
+    run.add_argument("--run-dir", type=Path, help="where the run lies (default: runs/NAME)")
+
+    evaluate = commands.add_parser("evaluate", help="measure Pass@k of a model")
+    evaluate.set_defaults(run=_evaluate)
+    evaluate.add_argument("model", help="builtin:tiny, a model folder, or a hub id")
+    evaluate.add_argument("settings", nargs="*", metavar="section.key=value", help="settings")
+    evaluate.add_argument("--config", type=Path, help="take the settings of this file first")
+    evaluate.add_argument(
+        "--tasks", default="builtin", help="builtin, p3:FOLDER or a JSONL file (default: builtin)"
+    )
+    evaluate.add_argument("--output", type=Path, help="write a row a puzzle to this file")
+
+    judge = commands.add_parser("judge", help="judge rows of {f, g}")
+    judge.set_defaults(run=_judge)
+    judge.add_argument("file", type=Path, help="JSONL, one {'f': source, 'g': source} a line")
+    judge.add_argument("--output", type=Path, help="write here (default: standard output)")
+    judge.add_argument("--fuel", type=int, default=20_000_000_000, help="instructions a stage")
+    judge.add_argument("--workers", type=int, default=1, help="processes that judge")
+
+    check = commands.add_parser("check", help="judge every reference solution")
+    check.set_defaults(run=_check)
+    check.add_argument(
+        "--tasks", default="builtin", help="builtin, p3:FOLDER or a JSONL file (default: builtin)"
+    )
+    check.add_argument("--workers", type=int, default=2, help="processes that judge")
+
+    report = commands.add_parser("report", help="write report.md and report.html of a run")
+    report.set_defaults(run=_report)
+    report.add_argument("run_dir", type=Path, help="a run directory, such as runs/tiny")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from selftrain.config_file import load_config
+    from selftrain.run import run
+
+    config = load_config(options.config, options.settings)
+    return run(config, options.run_dir or Path("runs") / options.config.stem)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from selftrain.evaluate_model import evaluate_model
+
+    return evaluate_model(
+        options.model, options.tasks, options.config, options.settings, options.output
+    )
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from selftrain.judge_file import judge_file
+
+    return judge_file(options.file, options.output, options.fuel, options.workers)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from selftrain.check import check
+
+    return check(options.tasks, options.workers)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from selftrain.report import write_report
+    from selftrain.run_directory import RunDirectory
+
+    run = RunDirectory(options.run_dir)
+    write_report(run, with_timings=True)
+    print(run.report_markdown, run.report_html, sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from judge import JudgeError
+from selftrain.config import Config
+from selftrain.config_file import load_config
+from selftrain.errors import RunError
+from selftrain.evaluate import count_correct, evaluate, evaluation_of
+from selftrain.files import Row, write_rows
+from selftrain.models import load_sampler
+from selftrain.progress import Progress
+from selftrain.prompts import few_shot_puzzles
+from selftrain.puzzle_source import read_split
+from selftrain.statistics import evaluation_metrics
+
+
+def evaluate_model(
+    model: str, tasks: str, path: Path | None, settings: Sequence[str], output: Path | None
+) -> int:
+    """Measure a model with the settings of a run's round 0, and print a table. Raises UsageError, RunError."""
+    named = [*settings, f"model.name={model}", f"puzzles.held_out={tasks}"]
+    config = load_config(path, named)
+    try:
+        rows = _rows(config)
+    except JudgeError as error:
+        raise RunError(f"the judge cannot run: {error}") from None
+    if output:
+        write_rows(output, rows)
+    metrics = evaluation_metrics(rows, config.evaluate.k, config.seed)
+    print(f"{model} on {len(rows)} puzzles of {tasks}, n = {config.evaluate.num_samples}")
+    for k in config.evaluate.k:
+        value, low, high = (metrics[f"eval/pass@{k}{end}"] for end in ("", "_low", "_high"))
+        print(f"  Pass@{k:<4} {value:6.1%}  [{low:.1%}, {high:.1%}]")
+    print(f"  greedy    {metrics['eval/greedy']:6.1%}")
+    return 0
+
+
+def _rows(config: Config) -> list[Row]:
+    train = read_split(config.puzzles.train, "train")
+    puzzles = read_split(config.puzzles.held_out, "held_out")
+    evaluation = evaluation_of(config, few_shot_puzzles(train, config.solve.num_few_shot), 0)
+    sampler = load_sampler(config.model)
+    candidates: list[Row] = []
+    with Progress().stage("evaluate", len(puzzles) * (config.evaluate.num_samples + 1)) as advance:
+        for start in range(0, len(puzzles), config.evaluate.shard_size):
+            some = puzzles[start : start + config.evaluate.shard_size]
+            candidates += evaluate(sampler, some, evaluation, advance=advance)
+    return list(count_correct(candidates, puzzles, {puzzle.family for puzzle in train}))

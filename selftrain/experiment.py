@@ -1,0 +1,133 @@
+"""An experiment under way: its settings, puzzles and directory, and how a stage is done once and never again."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from judge import Limits
+from puzzles import Puzzle, from_row
+from selftrain.config import Config
+from selftrain.evaluate import Evaluation, evaluation_of
+from selftrain.files import Format, Record, Row, read_rows, write_rows
+from selftrain.progress import Advance, Progress
+from selftrain.prompts import few_shot_puzzles
+from selftrain.run_directory import RoundDirectory, RunDirectory
+from selftrain.sampling import Sampler
+from selftrain.sampling.lazy import LazySampler
+from selftrain.solve import Attempts
+
+
+class Paused(Exception):
+    """A limit of the configuration was reached; the same command goes on. One sentence."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that the rounds of one run share."""
+
+    config: Config
+    run: RunDirectory
+    train: Sequence[Puzzle]
+    """The train split, of which prompts are made."""
+    held_out: Sequence[Puzzle]
+    """What Pass@k is measured on."""
+    progress: Progress
+    load: Callable[[Path | None], Sampler]
+    """Loads the base model (None), or the model that a round trained, for sampling."""
+    begun: float = field(default_factory=time.monotonic)
+    """When this process began, on the monotonic clock in seconds."""
+
+    def generator(self, number: int) -> LazySampler:
+        """Give the model that round `number` ended with; round 0 has the base model."""
+        return LazySampler(lambda: self.load(self.run.round(number).model if number else None))
+
+    @cached_property
+    def few_shot(self) -> list[Puzzle]:
+        """The train puzzles that a prompt to solve shows with their reference solutions."""
+        return few_shot_puzzles(self.train, self.config.solve.num_few_shot)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The judge's limits for candidates in rounds."""
+        return Limits(fuel=self.config.judge.fuel, memory_bytes=self.config.judge.memory_bytes)
+
+    @cached_property
+    def filter_limits(self) -> Limits:
+        """The judge's limits for one trivial answer."""
+        return replace(self.limits, fuel=self.config.filter.fuel)
+
+    def attempts(self, number: int) -> Attempts:
+        """Say how the puzzles of a round are tried."""
+        c = self.config
+        return Attempts(
+            count=c.solve.num_attempts,
+            temperature=c.solve.temperature,
+            max_new_tokens=c.solve.max_new_tokens,
+            few_shot=self.few_shot,
+            seed=c.seed,
+            place=(number, "solve"),
+        )
+
+    def evaluation(self, number: int) -> Evaluation:
+        """Say how the held-out puzzles are tried after a round."""
+        return evaluation_of(self.config, self.few_shot, number)
+
+    def earlier_puzzles(self, number: int) -> Iterator[Puzzle]:
+        """Stream the puzzles that the rounds before `number` kept."""
+        for earlier in range(1, number):
+            yield from map(from_row, read_rows(self.run.round(earlier).puzzles))
+
+    def examples_before(self, number: int) -> Iterator[Row]:
+        """Stream the earlier examples that a round trains on too: all, or none where it goes on from its forerunner."""
+        if number > 1 and self.config.finetune.start == "base":
+            yield from read_rows(self.run.round(number - 1).examples)
+
+    def once(
+        self,
+        here: RoundDirectory,
+        shard: int,
+        form: Format[Record],
+        total: int,
+        make: Callable[..., Iterable[Record]],
+    ) -> list[Record]:
+        """Make the records of one shard, or read them where an earlier process finished it.
+
+        `make` is called with `advance`, which it tells how many of `total` it has just done.
+        """
+        path = here.shard(form.stage, shard)
+        if not path.exists():
+            with self.timed(here, form.stage, shard, total) as advance:
+                write_rows(path, map(form.to_row, make(advance=advance)))
+        return [form.from_row(row) for row in read_rows(path)]
+
+    @contextmanager
+    def timed(self, here: RoundDirectory, stage: str, shard: int, total: int) -> Iterator[Advance]:
+        """Show a piece of work and note how long it took. Raises Paused, before it, where a limit is reached."""
+        self._check_limits()
+        started, begun = datetime.now(UTC), time.monotonic()
+        with self.progress.stage(f"round {here.number}  {stage:<9} {shard + 1}", total) as advance:
+            yield advance
+        row = {
+            "round": here.number,
+            "stage": stage,
+            "shard": shard,
+            "seconds": round(time.monotonic() - begun, 3),
+            "started": started.isoformat(timespec="seconds"),
+        }
+        with self.run.timings.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def _check_limits(self) -> None:
+        limits = self.config.limits
+        hours = (time.monotonic() - self.begun) / 3600
+        if limits.hours is not None and hours >= limits.hours:
+            raise Paused(f"limits.hours: {hours:.2f} of {limits.hours} hours are used")
+        if limits.disk_gb is not None:
+            used = sum(path.stat().st_size for path in self.run.path.rglob("*") if path.is_file()) / 1e9
+            if used >= limits.disk_gb:
+                raise Paused(f"limits.disk_gb: {used:.3f} of {limits.disk_gb} GB are used in {self.run.path}")

@@ -1,0 +1,44 @@
+"""A sampler that loads its model when it is first asked, so that a resumed run loads only what it still needs."""
+
+from collections.abc import Callable, Sequence
+
+from selftrain.sampling.completion import Completion, Request, Sampler
+
+
+class LazySampler:
+    """The model of one round."""
+
+    def __init__(self, load: Callable[[], Sampler]) -> None:
+        self._load = load
+        self._loaded: Sampler | None = None
+
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+    ) -> list[Completion]:
+        """Draw one completion a request; see `Sampler`."""
+        return self._sampler().sample(
+            requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+        )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, as the model reads it."""
+        return self._sampler().count_tokens(texts)
+
+    @property
+    def context_tokens(self) -> int:
+        """Give how many tokens prompt and completion may have together."""
+        return self._sampler().context_tokens
+
+    def release(self) -> None:
+        """Give the model's memory back; it is loaded again when next asked."""
+        self._loaded = None
+
+    def _sampler(self) -> Sampler:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
