@@ -2,10 +2,13 @@
 
 Only the answer passes between the two, rewritten by the host into canonical plain data. A pass
 needs f's own True and the annotated type. The same sources and limits give the same verdict and
-the same fuel on every run: nothing here reads a clock. Not here: many pairs (many.py).
+the same fuel on every run: a clock is read only to say how long it took. Not here: many pairs
+(many.py).
 """
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from judge.engine import Reply, World
 from judge.literal import Answer, Malformed, canonical
@@ -32,6 +35,13 @@ MAX_SLOW_PROBES = 4
 
 def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Judge the source of g by the source of f; raise JudgeError only if the judge cannot run."""
+    begun = time.perf_counter()
+    verdict = decide(f, g, limits)
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def decide(f: str, g: str, limits: Limits) -> Verdict:
+    """Judge without a clock."""
     ran, answer = run_g(f, g, limits)
     if answer is None:
         assert ran.failure is not None

@@ -4,7 +4,7 @@ A wrong program is data: an Outcome, never an exception. A judge that cannot run
 JudgeError, never an Outcome.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -110,6 +110,8 @@ class Verdict:
     """One short line about a failure; empty where it passed."""
     fuel: int
     """Instructions used by g and f together."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long that took here; not part of the verdict, and never equal twice."""
 
     @property
     def passed(self) -> bool:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 
 class PuzzleFileError(ValueError):
-    """A puzzle file that cannot be used; the message is one sentence or two: where, what, what to do."""
+    """A puzzle file that cannot be used; the message is one sentence or two: where, what, what to
+    do.
+    """
 
 
 def read_text(path: Path) -> str:

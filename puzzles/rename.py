@@ -1,4 +1,6 @@
-"""Rename the functions that a source refers to (f6 to f, sol to g), leaving all other text as it is."""
+"""Rename the functions that a source refers to (f6 to f, sol to g), leaving all other text as it
+is.
+"""
 
 from __future__ import annotations
 

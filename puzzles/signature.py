@@ -23,13 +23,14 @@ class Signature:
     """What the head of a puzzle says."""
 
     answer_type: str
-    """The first parameter's type in one spelling: `List[int]` also where `list[int]` was written."""
+    """The first parameter's type in one spelling: `List[int]` also where `list[int]` was written.
+    """
     inputs: str
     """The other parameters as written, with their defaults; empty where there are none."""
 
 
 def read_signature(source: str, tree: ast.Module) -> Signature:
-    """Check the one definition in `tree`, parsed from `source`; raise `PuzzleError` where it fails."""
+    """Check the one definition in `tree`, parsed from `source`; raise `PuzzleError` if it fails."""
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         raise PuzzleError(Reason.NO_DEFINITION, "the text is not one plain function definition")
     function = tree.body[0]

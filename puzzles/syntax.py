@@ -86,7 +86,7 @@ def unix_lines(text: str) -> str:
 
 
 class Positions:
-    """Where in a source a tree's nodes lie, in characters (Python counts columns in UTF-8 bytes)."""
+    """Where in a source a tree's nodes lie, in characters (Python counts in UTF-8 bytes)."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.split("\n")

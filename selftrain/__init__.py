@@ -1,1 +1,3 @@
-"""selftrain: a language model teaches itself to program. `selftrain.loop` is the page to read first."""
+"""selftrain: a language model teaches itself to program. `selftrain.loop` is the page to read
+first.
+"""

@@ -9,7 +9,9 @@ from selftrain.puzzle_source import read_split
 
 
 def check(tasks: str, num_workers: int) -> int:
-    """Judge the reference solutions of a puzzle source; print those that fail. Return 1 if any does."""
+    """Judge the reference solutions of a puzzle source; print those that fail. Return 1 if any
+    does.
+    """
     puzzles = read_split(tasks, "all")
     pairs = [(puzzle, g) for puzzle in puzzles for g in puzzle.solutions]
     failed = 0
@@ -25,8 +27,8 @@ def check(tasks: str, num_workers: int) -> int:
         raise RunError(f"the judge cannot run: {error}") from None
     without = sum(not puzzle.solutions for puzzle in puzzles)
     print(
-        f"{len(pairs) - failed:,} of {len(pairs):,} reference solutions of {len(puzzles):,} puzzles passed"
-        f" ({without:,} puzzles have none)",
+        f"{len(pairs) - failed:,} of {len(pairs):,} reference solutions"
+        f" of {len(puzzles):,} puzzles passed ({without:,} puzzles have none)",
         file=sys.stdout,
     )
     return 1 if failed else 0

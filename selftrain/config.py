@@ -1,7 +1,7 @@
 """The configuration: a strict, frozen, typed tree, and the only place where defaults stand.
 
-A file says what differs from the defaults, the command line may add `section.key=value`, and whatever does not fit is
-refused with one sentence. Nothing here reads the environment.
+A file says what differs from the defaults, the command line may add `section.key=value`, and
+whatever does not fit is refused with one sentence. Nothing here reads the environment.
 """
 
 from pathlib import Path
@@ -9,12 +9,19 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-PerRound = int | tuple[int, ...]
+_Count = Annotated[int, Field(ge=1)]
+PerRound = _Count | Annotated[tuple[_Count, ...], Field(min_length=1)]
 """One value for every round, or one value a round (the last one goes on)."""
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
 
 class PuzzlesConfig(_Section):
@@ -36,10 +43,10 @@ class ModelConfig(_Section):
     context_tokens: Annotated[int, Field(ge=64)] | None = None
     """Tokens of prompt and completion together; null takes the model's own limit, at most 2,048."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Precision of sampling; auto is bfloat16 on a GPU that computes in it and float32 elsewhere."""
+    """Precision of sampling; auto is bfloat16 on a GPU that computes in it, else float32."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps, ..."""
-    batch_size: Annotated[int, Field(ge=1)] = 128
+    batch_size: _Count = 128
     """Samples that are drawn together."""
 
 
@@ -52,11 +59,11 @@ class ProposeConfig(_Section):
     """Where set, a round ends as soon as this many unique verified pairs are kept."""
     temperature: Annotated[float, Field(ge=0)] = 0.9
     """Sampling temperature."""
-    max_new_tokens: Annotated[int, Field(ge=1)] = 200
+    max_new_tokens: _Count = 200
     """Longest puzzle, in tokens."""
-    num_samples: Annotated[int, Field(ge=1)] = 4
+    num_samples: _Count = 4
     """Completions of each prompt; fewer mean more variety, more mean more speed."""
-    shard_size: Annotated[int, Field(ge=1)] = 256
+    shard_size: _Count = 256
     """Proposals that go through propose, filter, solve and judge together: the unit of resuming."""
 
 
@@ -64,20 +71,21 @@ class FilterConfig(_Section):
     """Which proposals are kept (appendix C of the paper)."""
 
     max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
-    """A proposal that shares more than this part of its 5-token runs with a held-out puzzle is dropped, unless only its
-    constants differ."""
-    fuel: Annotated[int, Field(ge=1)] = 2_000_000_000
+    """A proposal that shares more than this part of its 5-token runs with a held-out puzzle is
+    dropped, unless only its constants differ.
+    """
+    fuel: _Count = 2_000_000_000
     """Instructions for one trivial answer."""
 
 
 class SolveConfig(_Section):
     """How the model tries its own puzzles."""
 
-    num_attempts: Annotated[int, Field(ge=1)] = 8
+    num_attempts: _Count = 8
     """Attempts a puzzle; `a` in the paper."""
     temperature: Annotated[float, Field(ge=0)] = 0.9
     """Sampling temperature."""
-    max_new_tokens: Annotated[int, Field(ge=1)] = 150
+    max_new_tokens: _Count = 150
     """Longest solution, in tokens, in solving and in evaluation."""
     num_few_shot: Annotated[int, Field(ge=0)] = 5
     """Train puzzles that are shown with their reference solutions before the one to solve."""
@@ -86,29 +94,29 @@ class SolveConfig(_Section):
 class JudgeConfig(_Section):
     """The limits of the judge."""
 
-    fuel: Annotated[int, Field(ge=1)] = 4_000_000_000
+    fuel: _Count = 4_000_000_000
     """Instructions for g, and again for f, in rounds."""
-    evaluation_fuel: Annotated[int, Field(ge=1)] = 20_000_000_000
+    evaluation_fuel: _Count = 20_000_000_000
     """The same in evaluation, about a second of native work."""
     memory_bytes: Annotated[int, Field(ge=2**26)] = 2**30
     """Memory of one instance."""
-    num_workers: Annotated[int, Field(ge=1)] = 2
+    num_workers: _Count = 2
     """Processes that judge."""
 
 
 class CurateConfig(_Section):
     """Which verified pairs are trained on."""
 
-    max_solutions: Annotated[int, Field(ge=1)] = 8
+    max_solutions: _Count = 8
     """Distinct solutions kept of one puzzle, shortest first; `m` in the paper."""
 
 
 class LoraConfig(_Section):
     """Low-rank adapters (PEFT)."""
 
-    rank: Annotated[int, Field(ge=1)] = 16
+    rank: _Count = 16
     """Rank of the update."""
-    alpha: Annotated[int, Field(ge=1)] = 32
+    alpha: _Count = 32
     """Scale of the update is alpha / rank."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Dropout before the adapter."""
@@ -122,15 +130,16 @@ class FinetuneConfig(_Section):
     method: Literal["full", "lora"] = "full"
     """Train all weights, or low-rank adapters."""
     start: Literal["base", "previous"] = "base"
-    """Train from the base model on the examples of all rounds so far, or from the previous round's model on the new
-    ones."""
+    """Train from the base model on the examples of all rounds so far, or from the previous round's
+    model on the new ones.
+    """
     learning_rate: Annotated[float, Field(gt=0)] = 5e-6
     """Peak learning rate of AdamW."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     """Weight decay of AdamW."""
-    epochs: Annotated[int, Field(ge=1)] = 1
+    epochs: _Count = 1
     """Passes over the examples."""
-    batch_size: Annotated[int, Field(ge=1)] = 4
+    batch_size: _Count = 4
     """Blocks a step, over all processes."""
     block_tokens: Annotated[int, Field(ge=16)] = 1024
     """Tokens of a block; examples are packed into blocks and do not see each other."""
@@ -146,13 +155,13 @@ class FinetuneConfig(_Section):
 class EvaluateConfig(_Section):
     """How Pass@k is measured on the held-out puzzles."""
 
-    num_samples: Annotated[int, Field(ge=1)] = 16
+    num_samples: _Count = 16
     """Samples a puzzle; `n`."""
     temperature: Annotated[float, Field(gt=0)] = 0.8
     """Sampling temperature; the greedy solution is drawn and reported apart."""
-    k: tuple[Annotated[int, Field(ge=1)], ...] = (1, 16)
+    k: Annotated[tuple[_Count, ...], Field(min_length=1)] = (1, 16)
     """The k of Pass@k; none may exceed num_samples."""
-    shard_size: Annotated[int, Field(ge=1)] = 32
+    shard_size: _Count = 32
     """Puzzles that are evaluated together: the unit of resuming."""
 
 

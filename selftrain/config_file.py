@@ -1,4 +1,6 @@
-"""Reading a configuration: YAML, then the command line, then one sentence about whatever does not fit."""
+"""Reading a configuration: YAML, then the command line, then one sentence about whatever does not
+fit.
+"""
 
 import difflib
 import io
@@ -15,12 +17,13 @@ from selftrain.config import Config
 from selftrain.errors import UsageError
 from selftrain.files import replacing
 
-
 COMMAND_LINE = Path("command line")
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
-    """Load `path`, or the defaults, and apply `section.key=value`. Raises UsageError with one sentence."""
+    """Load `path`, or the defaults, and apply `section.key=value`. Raises UsageError with one
+    sentence.
+    """
     tree = _read_yaml(path) if path else {}
     path = path or COMMAND_LINE
     for override in overrides:
@@ -56,7 +59,11 @@ def differences(ours: Config, theirs: Config) -> list[str]:
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+        flat |= (
+            _flat(value, f"{prefix}{key}.")
+            if isinstance(value, dict)
+            else {f"{prefix}{key}": value}
+        )
     return flat
 
 
@@ -72,7 +79,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         tree = _yaml().load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file. Name a configuration such as configs/tiny.yaml.") from None
+        raise UsageError(
+            f"{path}: there is no such file. Name a configuration such as configs/tiny.yaml."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read as a configuration ({error}).") from None
     except MarkedYAMLError as error:
@@ -83,14 +92,19 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise UsageError(f"{path}: a configuration is a mapping of sections, but this is a {type(tree).__name__}.")
+        raise UsageError(
+            f"{path}: a configuration is a mapping of sections, but this is a "
+            f"{type(tree).__name__}."
+        )
     return tree
 
 
 def _set(tree: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key:
-        raise UsageError(f"{override!r} is no setting. Write section.key=value, as in solve.num_attempts=16.")
+        raise UsageError(
+            f"{override!r} is no setting. Write section.key=value, as in solve.num_attempts=16."
+        )
     try:
         value = _yaml().load(text)
     except YAMLError:
@@ -107,9 +121,11 @@ def _set(tree: dict[str, Any], override: str) -> None:
 def _validate(tree: dict[str, Any], path: Path, overrides: Sequence[str]) -> Config:
     try:
         # A section whose lines are all commented out is null in YAML; it means the defaults.
-        return Config.model_validate(_tuples({key: value for key, value in tree.items() if value is not None}))
+        return Config.model_validate(
+            _tuples({key: value for key, value in tree.items() if value is not None})
+        )
     except ValidationError as error:
-        _refuse(error.errors()[0], path, overrides)
+        _refuse(_most_telling(error.errors()), path, overrides)
 
 
 def _tuples(value: Any) -> Any:
@@ -119,21 +135,36 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
+def _most_telling(errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    """Choose what to report: of a number or a list, what is wrong with the one found."""
+    return max(errors, key=lambda e: (len(e["loc"]), not e["type"].endswith("_type")))
+
+
 def _refuse(error: ErrorDetails, path: Path, overrides: Sequence[str]) -> NoReturn:
     keys = [str(part) for part in error["loc"]]
     named, section = _known_part(keys)
-    where = COMMAND_LINE if any(o.startswith(f"{'.'.join(keys)}=") for o in overrides) else path
+    set_there = [f"{override.partition('=')[0]}." for override in overrides]
+    where = COMMAND_LINE if f"{'.'.join(keys)}.".startswith(tuple(set_there)) else path
     if error["type"] == "extra_forbidden":
         raise UsageError(f"{where}: {'.'.join(keys)} is not a setting.{_nearest(keys, section)}")
-    found = error["input"]
-    told = error["msg"].removeprefix("Input ").replace("valid ", "").replace("a integer", "a whole number")
+    found = list(error["input"]) if isinstance(error["input"], tuple) else error["input"]
+    told = (
+        error["msg"].removeprefix("Input ").removeprefix("Tuple ").partition(" after validation")[0]
+    )
+    told = (
+        told.replace("valid ", "").replace("a integer", "a whole number").replace("tuple", "list")
+    )
     if error["type"] in ("model_type", "dict_type"):
         told = f"is a section and holds {', '.join(section.model_fields)}"
-    raise UsageError(f"{where}: {'.'.join(named)} {told}, but {found!r} ({_kind(found)}) was found.")
+    raise UsageError(
+        f"{where}: {'.'.join(named)} {told}, but {found!r} ({_kind(found)}) was found."
+    )
 
 
 def _known_part(keys: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
-    """Split off the union members and indices that pydantic adds to a place; give the section it lies in."""
+    """Split off the union members and indices that pydantic adds to a place; give the section it
+    lies in.
+    """
     section: type[BaseModel] = Config
     named: list[str] = []
     for key in keys:
@@ -148,7 +179,9 @@ def _known_part(keys: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
 
 def _nearest(keys: Sequence[str], section: type[BaseModel]) -> str:
     """Suggest the setting that was probably meant, here or in any section."""
-    everywhere = list(_flat(Config().model_dump(mode="json"))) + list(Config.model_fields)
+    everywhere = list(_flat(Config().model_dump(mode="json")))
+    if len(keys) == 1:
+        everywhere += Config.model_fields
     close = difflib.get_close_matches(".".join(keys), everywhere, n=1, cutoff=0.75)
     if not close:
         close = [key for key in everywhere if key.rsplit(".", 1)[-1] == keys[-1]][:1]
@@ -159,5 +192,11 @@ def _nearest(keys: Sequence[str], section: type[BaseModel]) -> str:
 
 
 def _kind(value: object) -> str:
-    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
+    kinds = {
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+    }
     return "nothing" if value is None else kinds.get(type(value), "a section")

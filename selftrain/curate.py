@@ -1,4 +1,6 @@
-"""Curate: which verified pairs are trained on. At most m distinct solutions a puzzle, shortest first."""
+"""Curate: which verified pairs are trained on. At most m distinct solutions a puzzle, shortest
+first.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -6,7 +8,7 @@ from itertools import groupby
 
 from puzzles.filters import well_formed
 from puzzles.puzzle import Puzzle
-from selftrain.files import Format, Row
+from selftrain.files import Format
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 

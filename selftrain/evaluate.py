@@ -53,7 +53,7 @@ def evaluate(
     *,
     advance: Callable[[int], object],
 ) -> list[Row]:
-    """Solve and judge held-out puzzles; give their candidates as rows, the greedy one of each last."""
+    """Solve and judge held-out puzzles; give their candidates as rows, each greedy one last."""
     rows: list[Row] = []
     for attempts in (evaluation.samples, evaluation.greedy):
         candidates = solve(sampler, puzzles, attempts, advance=advance)
@@ -73,7 +73,9 @@ def evaluate(
 def count_correct(
     rows: Iterable[Row], puzzles: Sequence[Puzzle], known_families: Collection[str]
 ) -> Iterator[Row]:
-    """Count each held-out puzzle's candidates: n, num_correct and outcomes of the samples, the greedy one apart."""
+    """Count each held-out puzzle's candidates: n, num_correct and outcomes of the samples, the
+    greedy one apart.
+    """
     by_name = {puzzle.name: puzzle for puzzle in puzzles}
     for name, group in groupby(rows, key=lambda row: row["name"]):
         candidates = list(group)

@@ -19,7 +19,9 @@ from selftrain.statistics import evaluation_metrics
 def evaluate_model(
     model: str, tasks: str, path: Path | None, settings: Sequence[str], output: Path | None
 ) -> int:
-    """Measure a model with the settings of a run's round 0, and print a table. Raises UsageError, RunError."""
+    """Measure a model with the settings of a run's round 0, and print a table. Raises UsageError,
+    RunError.
+    """
     named = [*settings, f"model.name={model}", f"puzzles.held_out={tasks}"]
     config = load_config(path, named)
     try:

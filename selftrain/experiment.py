@@ -1,4 +1,6 @@
-"""An experiment under way: its settings, puzzles and directory, and how a stage is done once and never again."""
+"""An experiment under way: its settings, puzzles and directory, and how a stage is done once and
+never again.
+"""
 
 import json
 import time
@@ -83,7 +85,9 @@ class Experiment:
             yield from map(from_row, read_rows(self.run.round(earlier).puzzles))
 
     def examples_before(self, number: int) -> Iterator[Row]:
-        """Stream the earlier examples that a round trains on too: all, or none where it goes on from its forerunner."""
+        """Stream the earlier examples that a round trains on too: all, or none where it goes on
+        from its forerunner.
+        """
         if number > 1 and self.config.finetune.start == "base":
             yield from read_rows(self.run.round(number - 1).examples)
 
@@ -107,7 +111,9 @@ class Experiment:
 
     @contextmanager
     def timed(self, here: RoundDirectory, stage: str, shard: int, total: int) -> Iterator[Advance]:
-        """Show a piece of work and note how long it took. Raises Paused, before it, where a limit is reached."""
+        """Show a piece of work and note how long it took. Raises Paused, before it, where a limit
+        is reached.
+        """
         self._check_limits()
         started, begun = datetime.now(UTC), time.monotonic()
         with self.progress.stage(f"round {here.number}  {stage:<9} {shard + 1}", total) as advance:
@@ -128,6 +134,11 @@ class Experiment:
         if limits.hours is not None and hours >= limits.hours:
             raise Paused(f"limits.hours: {hours:.2f} of {limits.hours} hours are used")
         if limits.disk_gb is not None:
-            used = sum(path.stat().st_size for path in self.run.path.rglob("*") if path.is_file()) / 1e9
+            used = (
+                sum(path.stat().st_size for path in self.run.path.rglob("*") if path.is_file())
+                / 1e9
+            )
             if used >= limits.disk_gb:
-                raise Paused(f"limits.disk_gb: {used:.3f} of {limits.disk_gb} GB are used in {self.run.path}")
+                raise Paused(
+                    f"limits.disk_gb: {used:.3f} of {limits.disk_gb} GB are used in {self.run.path}"
+                )

@@ -1,4 +1,6 @@
-"""Filter: which proposals become puzzles (appendix C of the paper). The checks themselves live in `puzzles`."""
+"""Filter: which proposals become puzzles (appendix C of the paper). The checks themselves live in
+`puzzles`.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +39,7 @@ def filter_proposals(
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Filtered]:
-    """Check proposals in order, the cheapest check first; `seen` learns the puzzles that are new."""
+    """Check proposals in order, the cheapest check first; `seen` learns what is new."""
     for proposal in proposals:
         f = cut_puzzle(propose_head(len(proposal.prompt_puzzles)) + proposal.completion.text)
         if isinstance(f, Rejection):
@@ -48,7 +50,12 @@ def filter_proposals(
 
 
 def _check(
-    proposal: Proposal, f: str, seen: Seen, held_out: NearIndex, config: FilterConfig, limits: Limits
+    proposal: Proposal,
+    f: str,
+    seen: Seen,
+    held_out: NearIndex,
+    config: FilterConfig,
+    limits: Limits,
 ) -> Puzzle | Rejection:
     puzzle = well_formed(f, name=proposal.id, origin=f"round-{proposal.id.replace('-', '/', 1)}")
     if isinstance(puzzle, Rejection):
@@ -62,7 +69,9 @@ def _check(
 
 
 def remember(seen: Seen, filtered: Sequence[Filtered]) -> None:
-    """Teach `seen` what an earlier pass over these proposals taught it, so that a resumed run goes on alike."""
+    """Teach `seen` what an earlier pass over these proposals taught it, so that a resumed run goes
+    on alike.
+    """
     for one in filtered:
         puzzle = well_formed(one.f, name=one.proposal.id) if one.f is not None else None
         if isinstance(puzzle, Puzzle):
@@ -75,14 +84,18 @@ def kept_puzzles(filtered: Sequence[Filtered]) -> list[Puzzle]:
 
 
 def filtered_to_row(filtered: Filtered) -> Row:
-    """Flatten a filtered proposal: a row of the proposals file, with the whole puzzle where there is one."""
+    """Flatten a filtered proposal: a row of the proposals file, with the whole puzzle where there
+    is one.
+    """
     puzzle = to_row(filtered.result) if isinstance(filtered.result, Puzzle) else None
     rejection = filtered.result if isinstance(filtered.result, Rejection) else None
     return {
         **proposal_to_row(filtered.proposal),
         "f": filtered.f,
         "puzzle_id": puzzle["id"] if puzzle else None,
-        "rejection": {"reason": rejection.reason, "detail": rejection.detail} if rejection else None,
+        "rejection": {"reason": rejection.reason, "detail": rejection.detail}
+        if rejection
+        else None,
         "puzzle": puzzle,
     }
 

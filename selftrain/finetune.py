@@ -1,7 +1,8 @@
-"""Fine-tune: the generator learns from verified pairs. An accelerate program, with full weights or low-rank adapters.
+"""Fine-tune: the generator learns from verified pairs. An accelerate program, with full weights or
+low-rank adapters.
 
-Examples are packed into blocks with an end-of-text token after each. Position numbers start anew with every example, from
-which transformers builds a mask such that examples do not see each other.
+Examples are packed into blocks with an end-of-text token after each. Position numbers start anew
+with every example, from which transformers builds a mask such that examples do not see each other.
 """
 
 import json
@@ -31,14 +32,14 @@ def fine_tune(
     advance: Callable[[int], object],
 ) -> None:
     """Train `model` on blocks, and write it and `training.jsonl` into `folder`."""
-    set_seed(seed)
+    set_seed(seed % 2**32)
     accelerator = Accelerator(cpu=model.device.type == "cpu")
     if config.method == "lora" and not isinstance(model, PeftModel):
         model = _with_adapter(model, config)
     model.train()
     log = list(_train(accelerator, model, data, config, seed, advance))
     if accelerator.is_main_process:
-        model.save_pretrained(folder)
+        model.save_pretrained(str(folder))
         if config.method == "lora":
             _sort_adapter_config(folder)
         write_rows(folder / "training.jsonl", log)
@@ -49,11 +50,14 @@ def count_steps(num_blocks: int, config: FinetuneConfig) -> int:
     return config.epochs * -(-num_blocks // config.batch_size)
 
 
-def blocks(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int) -> Iterator[Block]:
-    """Pack texts into blocks, in order, none dropped; a text longer than a block is cut into several.
+def blocks(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int
+) -> Iterator[Block]:
+    """Pack texts into blocks, in order, none dropped; a text longer than a block is cut into
+    several.
 
-    Each block holds `input_ids`, `position_ids` and `labels`, three tensors of `block_tokens` integers; what pads the
-    last tokens is its own example and is not learnt.
+    Each block holds `input_ids`, `position_ids` and `labels`, three tensors of `block_tokens`
+    integers; what pads the last tokens is its own example and is not learnt.
     """
     pieces = list(_pieces(tokenizer, texts, block_tokens))
     block: list[list[int]] = []
@@ -68,7 +72,9 @@ def blocks(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_token
         yield _block(block, block_tokens, tokenizer)
 
 
-def _pieces(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int) -> Iterator[list[int]]:
+def _pieces(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int
+) -> Iterator[list[int]]:
     for tokens in tokenizer(list(texts), verbose=False)["input_ids"]:
         tokens = [*tokens, tokenizer.eos_token_id]
         for start in range(0, len(tokens), block_tokens):
@@ -78,8 +84,10 @@ def _pieces(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_toke
 def _block(pieces: list[list[int]], block_tokens: int, tokenizer: PreTrainedTokenizerBase) -> Block:
     ids = [token for piece in pieces for token in piece]
     positions = [position for piece in pieces for position in range(len(piece))]
-    # The first token of an example follows from nothing that the model sees, so it is not predicted.
-    labels = [-100 if position == 0 else token for token, position in zip(ids, positions, strict=True)]
+    # The first token of an example follows from nothing the model sees, so it is not predicted.
+    labels = [
+        -100 if position == 0 else token for token, position in zip(ids, positions, strict=True)
+    ]
     padding = block_tokens - len(ids)
     return {
         "input_ids": torch.tensor(ids + [tokenizer.pad_token_id] * padding),
@@ -99,7 +107,9 @@ def _train(
     order = torch.Generator().manual_seed(seed)
     loader = DataLoader(data, batch_size=config.batch_size, shuffle=True, generator=order)  # type: ignore[arg-type]
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=config.weight_decay)
+    optimizer = torch.optim.AdamW(
+        weights, lr=config.learning_rate, weight_decay=config.weight_decay
+    )
     schedule = get_scheduler(
         "constant_with_warmup" if config.schedule == "constant" else config.schedule,
         optimizer,
@@ -137,7 +147,9 @@ def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> PeftModel:
 
 
 def _sort_adapter_config(folder: Path) -> None:
-    """Put the names of the adapted layers in order: PEFT writes a set, in another order in every process."""
+    """Put the names of the adapted layers in order: PEFT writes a set, in another order in every
+    process.
+    """
     path = folder / "adapter_config.json"
     adapter = json.loads(path.read_text())
     if isinstance(adapter["target_modules"], list):

@@ -30,7 +30,8 @@ def judge_candidates(
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Judged]:
-    """Judge in order. A candidate without a g gets its reason as outcome and never reaches the judge.
+    """Judge in order. A candidate without a g gets its reason as outcome and never reaches the
+    judge.
 
     Raises `judge.JudgeError` where the judge cannot run; that is no verdict.
     """
@@ -45,7 +46,12 @@ def judge_candidates(
         else:
             verdict = next(verdicts)
             yield Judged(
-                candidate, verdict.outcome, verdict.passed, verdict.answer, verdict.detail, verdict.fuel
+                candidate,
+                verdict.outcome,
+                verdict.passed,
+                verdict.answer,
+                verdict.detail,
+                verdict.fuel,
             )
         advance(1)
 
@@ -71,7 +77,9 @@ def judged_from_row(row: Row) -> Judged:
     """Rebuild what `judged_to_row` flattened."""
     no_g = row["outcome"] if row["g"] is None else ""
     candidate = candidate_from_row({**row, "no_g": no_g, "detail": row["detail"] if no_g else ""})
-    return Judged(candidate, row["outcome"], row["passed"], row["answer"], row["detail"], row["fuel"])
+    return Judged(
+        candidate, row["outcome"], row["passed"], row["answer"], row["detail"], row["fuel"]
+    )
 
 
 JUDGED = Format("judge", judged_to_row, judged_from_row)

@@ -1,4 +1,6 @@
-"""Judging a file of rows `{"f": source, "g": source}`: the same rows come out, in order, with their verdicts."""
+"""Judging a file of rows `{"f": source, "g": source}`: the same rows come out, in order, with their
+verdicts.
+"""
 
 import gzip
 import json
@@ -14,9 +16,11 @@ from selftrain.files import Row, replacing
 
 
 def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> int:
-    """Judge the rows of `path` into `output`, or onto standard output; say on standard error how many passed.
+    """Judge the rows of `path` into `output`, or onto standard output; say on standard error how
+    many passed.
 
-    Every line is read once before anything is judged, so that a bad one is told at once. Raises UsageError.
+    Every line is read once before anything is judged, so that a bad one is told at once. Raises
+    UsageError.
     """
     num_rows = sum(1 for _ in _rows(path))
     if num_rows == 0:
@@ -51,7 +55,11 @@ def _judge(path: Path, output: TextIO, limits: Limits, num_workers: int) -> int:
 
 def _rows(path: Path) -> Iterator[Row]:
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as lines
+        ):
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _row(line, f"{path}, line {number}")
@@ -60,7 +68,9 @@ def _rows(path: Path) -> Iterator[Row]:
     except (OSError, EOFError) as error:
         raise UsageError(f"{path}: cannot be read ({error}).") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: is not UTF-8 text ({error.reason} at byte {error.start}).") from None
+        raise UsageError(
+            f"{path}: is not UTF-8 text ({error.reason} at byte {error.start})."
+        ) from None
 
 
 def _row(line: str, where: str) -> Row:
@@ -69,8 +79,12 @@ def _row(line: str, where: str) -> Row:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not valid JSON ({error}). Each line is one object.") from None
     if not isinstance(row, dict):
-        raise UsageError(f"{where}: found a {type(row).__name__} instead of an object with 'f' and 'g'.")
+        raise UsageError(
+            f"{where}: found a {type(row).__name__} instead of an object with 'f' and 'g'."
+        )
     for key in ("f", "g"):
         if key not in row:
-            raise UsageError(f"{where}: there is no {key!r}. Each row needs 'f' and 'g', whole definitions.")
+            raise UsageError(
+                f"{where}: there is no {key!r}. Each row needs 'f' and 'g', whole definitions."
+            )
     return row

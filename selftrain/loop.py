@@ -1,4 +1,5 @@
-"""One round of self-training is seven calls: propose, filter, solve, judge, curate, fine-tune, evaluate.
+"""One round of self-training is seven calls: propose, filter, solve, judge, curate, fine-tune,
+evaluate.
 
 This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better"
 (2022). What each call does is in the file of its name. `x.once` does a shard of a stage once: where
@@ -30,7 +31,8 @@ from selftrain.solve import CANDIDATES, solve
 
 
 def self_train(x: Experiment) -> Iterator[RoundDirectory]:
-    """Evaluate the base model, run the rounds, and yield each round's directory once it is complete.
+    """Evaluate the base model, run the rounds, and yield each round's directory once it is
+    complete.
 
     Raises `Paused` where a limit is reached, `RunError` where a round kept nothing to train on.
     """
@@ -41,17 +43,17 @@ def self_train(x: Experiment) -> Iterator[RoundDirectory]:
             generator = x.generator(number)
         else:
             if number > 0:
-                examples = invent_puzzles(x, here, generator)
+                invent_puzzles(x, here, generator)
                 generator.release()
-                train(x, here, examples)
+                train(x, here)
                 generator = x.generator(number)
             measure(x, here, generator)
         here.remove_shards()
         yield here
 
 
-def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) -> list[Example]:
-    """Let the generator propose puzzles and solve them; give the verified pairs."""
+def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
+    """Let the generator propose puzzles and solve them, and write what was verified."""
     c = x.config
     num_proposals = of_round(c.propose.num_proposals, here.number)
     examples: list[Example] = []
@@ -81,7 +83,6 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
     round_files.write_stages(here, examples, x.examples_before(here.number))
     if not examples:
         raise RunError(round_files.why_nothing_was_kept(here))
-    return examples
 
 
 def train(x: Experiment, here: RoundDirectory) -> None:
@@ -89,7 +90,11 @@ def train(x: Experiment, here: RoundDirectory) -> None:
     c = x.config
     if here.model.exists():
         return
-    start = x.run.round(here.number - 1).model if c.finetune.start == "previous" and here.number > 1 else None
+    start = (
+        x.run.round(here.number - 1).model
+        if c.finetune.start == "previous" and here.number > 1
+        else None
+    )
     tokenizer = load_tokenizer(c.model)
     texts = [row["prompt"] + row["completion"] for row in read_rows(here.examples)]
     data = list(blocks(tokenizer, texts, c.finetune.block_tokens))

@@ -1,7 +1,11 @@
-"""Loading models: the built-in one, a local folder, an id of the hub, with or without an adapter. One code path for all."""
+"""Loading models: the built-in one, a local folder, an id of the hub, with or without an adapter.
+One code path for all.
+"""
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,24 +25,32 @@ MOST_CONTEXT_TOKENS = 2048
 
 
 def resolve(name: str) -> str:
-    """Turn `model.name` into a folder or a hub id. Raises UsageError for a folder that holds no model."""
+    """Turn `model.name` into a folder or a hub id. Raises UsageError for a folder that holds no
+    model.
+    """
     if name.startswith("builtin:"):
         folder = Path(str(files("selftrain") / "builtin_model" / name.removeprefix("builtin:")))
-        if not folder.is_dir():
+        if "/" in name or not (folder / "config.json").is_file():
             raise UsageError(f"model.name: {name!r} is not built in. There is builtin:tiny.")
         return str(folder)
     folder = Path(name).expanduser()
-    if folder.is_dir():
-        if not (folder / "config.json").is_file() and not (folder / "adapter_config.json").is_file():
+    if name.strip() and folder.is_dir():
+        if (
+            not (folder / "config.json").is_file()
+            and not (folder / "adapter_config.json").is_file()
+        ):
             raise UsageError(
-                f"model.name: the folder {name} holds no config.json, so it is no transformers model. "
-                "Name the folder that save_pretrained wrote."
+                f"model.name: the folder {name} holds no config.json, so it is no model of "
+                "transformers. Name the folder that save_pretrained wrote."
             )
         return str(folder.resolve())
-    if folder.exists():
+    if name.strip() and folder.exists():
         raise UsageError(f"model.name: {name} is a file; a model is a folder or a hub id.")
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
-        raise UsageError(f"model.name: there is no folder {name!r}. Name a model folder, a hub id or builtin:tiny.")
+        raise UsageError(
+            f"model.name: there is no folder {name!r}. "
+            "Name a model folder, a hub id or builtin:tiny."
+        )
     return name
 
 
@@ -47,35 +59,52 @@ def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
     _quiet()
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(_tokenizer_source(resolve(config.name)), revision=config.revision)
+    source = _tokenizer_source(resolve(config.name))
+    with _loading(source):
+        tokenizer = AutoTokenizer.from_pretrained(source, revision=config.revision)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
 
 
-def load_model(config: ModelConfig, trained: Path | None = None, *, training: bool = False) -> "PreTrainedModel":
-    """Load the base model, or what a round trained from it: weights, or an adapter that is merged into its base.
+def load_model(
+    config: ModelConfig, trained: Path | None = None, *, training: bool = False
+) -> "PreTrainedModel":
+    """Load the base model, or what a round trained from it: weights, or an adapter that is merged
+    into its base.
 
-    In float32 for `training`, else in the configured precision. Raises UsageError where there is no such model.
+    In float32 for `training`, else in the configured precision. Raises UsageError where there is no
+    such model.
     """
     _quiet()
     import torch
 
     device = pick_device(config.device)
     dtype = torch.float32 if training else _dtype(config.dtype, device)
+    if trained is not None and is_adapter(trained):
+        return _merged(load_adapter(config, trained, training=training))
     if trained is None:
-        return _load(resolve(config.name), config.revision, dtype).to(device)
-    if not is_adapter(trained):
-        return _load(str(trained), None, dtype).to(device)
-    return load_adapter(config, trained, training=training).merge_and_unload()
+        model = _load(resolve(config.name), config.revision, dtype)
+    else:
+        model = _load(str(trained), None, dtype)
+    model.to(device)  # type: ignore[arg-type]  # its decorator hides that it is a method
+    return model
 
 
 def load_adapter(config: ModelConfig, trained: Path, *, training: bool) -> "PeftModel":
-    """Load the base model with the adapter that a round trained, to sample from or to train further."""
+    """Load the base model with the adapter that a round trained, to sample from or to train
+    further.
+    """
     from peft import PeftModel
 
     base = load_model(config, training=training)
     return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
+
+
+def _merged(model: "PeftModel") -> "PreTrainedModel":
+    """Add an adapter to its base's weights."""
+    merged: PreTrainedModel = model.merge_and_unload()  # type: ignore[operator]
+    return merged
 
 
 def is_adapter(folder: Path) -> bool:
@@ -88,7 +117,8 @@ def _load(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTraine
         from peft import PeftModel
 
         base = _load(resolve(_base_of_adapter(Path(source))), None, dtype)
-        return PeftModel.from_pretrained(base, source).merge_and_unload()
+        with _loading(source):
+            return _merged(PeftModel.from_pretrained(base, source))
     return load_pretrained(source, revision, dtype)
 
 
@@ -96,12 +126,25 @@ def load_pretrained(source: str, revision: str | None, dtype: "torch.dtype") -> 
     """Load causal language model weights by transformers."""
     from transformers import AutoModelForCausalLM
 
+    with _loading(source):
+        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+            source, revision=revision, dtype=dtype
+        )
+    return model
+
+
+@contextmanager
+def _loading(source: str) -> Iterator[None]:
+    """Turn what the libraries say of a model that cannot be loaded into one sentence."""
+    from safetensors import SafetensorError
+
     try:
-        return AutoModelForCausalLM.from_pretrained(source, revision=revision, dtype=dtype)
-    except (OSError, ValueError) as error:
-        first = " ".join(str(error).split())[:200]
+        yield
+    except (OSError, ValueError, ImportError, SafetensorError) as error:
+        said = " ".join(str(error).split())[:200]
         raise UsageError(
-            f"model.name: {source!r} cannot be loaded: neither a model folder nor a model of the hub within reach ({first})"
+            f"model.name: {source!r} cannot be loaded; it is neither a whole model folder nor a "
+            f"model of the hub within reach ({said})"
         ) from None
 
 
@@ -132,11 +175,14 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Transform
 
 def context_tokens(model: "PreTrainedModel", config: ModelConfig) -> int:
     """Give the context in use: the configured one, else the model's own, at most 2,048 tokens."""
-    own = model.config.get_text_config().max_position_embeddings
+    own: int = model.config.get_text_config().max_position_embeddings
     if config.context_tokens is None:
         return min(own, MOST_CONTEXT_TOKENS)
     if config.context_tokens > own:
-        raise UsageError(f"model.context_tokens is {config.context_tokens}, but {config.name} reads at most {own}.")
+        raise UsageError(
+            f"model.context_tokens is {config.context_tokens}, "
+            f"but {config.name} reads at most {own}."
+        )
     return config.context_tokens
 
 
@@ -145,11 +191,19 @@ def pick_device(name: str) -> "torch.device":
     import torch
 
     if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        name = (
+            "cuda"
+            if torch.cuda.is_available()
+            else "mps"
+            if torch.backends.mps.is_available()
+            else "cpu"
+        )
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise UsageError(f"model.device: {name!r} cannot be used here ({str(error).splitlines()[0]}).") from None
+        raise UsageError(
+            f"model.device: {name!r} cannot be used here ({str(error).splitlines()[0]})."
+        ) from None
     return torch.device(name)
 
 
@@ -157,7 +211,11 @@ def _dtype(name: str, device: "torch.device") -> "torch.dtype":
     import torch
 
     if name == "auto":
-        return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+        return (
+            torch.bfloat16
+            if device.type == "cuda" and torch.cuda.is_bf16_supported()
+            else torch.float32
+        )
     return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[name]
 
 
@@ -170,7 +228,11 @@ def _tokenizer_source(source: str) -> str:
 
 
 def _base_of_adapter(folder: Path) -> str:
-    return str(json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["base_model_name_or_path"])
+    return str(
+        json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))[
+            "base_model_name_or_path"
+        ]
+    )
 
 
 def _quiet() -> None:
@@ -178,5 +240,5 @@ def _quiet() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]

@@ -1,4 +1,6 @@
-"""Telling a person what goes on: bars on a terminal, plain lines elsewhere, everything in the run's log."""
+"""Telling a person what goes on: bars on a terminal, plain lines elsewhere, everything in the run's
+log.
+"""
 
 import sys
 import time
@@ -26,7 +28,9 @@ class Progress:
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Advance]:
-        """Show one stage while the block runs; call what it gives with how many units were just done."""
+        """Show one stage while the block runs; call what it gives with how many units were just
+        done.
+        """
         begun = time.monotonic()
         if self._is_terminal:
             with self._bar(label, total) as advance:

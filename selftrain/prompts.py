@@ -1,4 +1,6 @@
-"""The texts that a model goes on from, and the text that it learns from. The words of the paper's released prompts."""
+"""The texts that a model goes on from, and the text that it learns from. The words of the paper's
+released prompts.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +12,7 @@ TYPING = "from typing import List"
 
 
 def propose_prompt(puzzles: Sequence[Puzzle]) -> str:
-    """Show puzzles as f1, f2, ... without solutions, and begin the next one; it ends in `def f4(`."""
+    """Show puzzles as f1, f2, ... without solutions, and begin the next; it ends in `def f4(`."""
     shown = [_numbered(puzzle.f, "f", i) for i, puzzle in enumerate(puzzles, start=1)]
     return "\n\n".join([*shown, propose_head(len(puzzles))])
 
@@ -21,7 +23,8 @@ def propose_head(num_shown: int) -> str:
 
 
 def solve_prompt(puzzle: Puzzle, few_shot: Sequence[Puzzle] = ()) -> str:
-    """Show solved puzzles and the one to solve, and begin its solution; it ends in `def g6():` or the like.
+    """Show solved puzzles and the one to solve, and begin its solution; it ends in `def g6():` or
+    the like.
 
     Without solved puzzles the names carry no number, as in an example to train on.
     """
@@ -29,7 +32,11 @@ def solve_prompt(puzzle: Puzzle, few_shot: Sequence[Puzzle] = ()) -> str:
         return f"{puzzle.f}\n\n{solve_head(puzzle)}"
     parts = [TYPING]
     for i, shown in enumerate(few_shot, start=1):
-        parts += [_numbered(shown.f, "f", i), _numbered(shown.solutions[0], "g", i), f"assert f{i}(g{i}())"]
+        parts += [
+            _numbered(shown.f, "f", i),
+            _numbered(shown.solutions[0], "g", i),
+            f"assert f{i}(g{i}())",
+        ]
     number = len(few_shot) + 1
     return "\n\n".join([*parts, _numbered(puzzle.f, "f", number), solve_head(puzzle, number)])
 
@@ -40,7 +47,9 @@ def solve_head(puzzle: Puzzle, number: int | None = None) -> str:
 
 
 def few_shot_puzzles(train: Sequence[Puzzle], count: int) -> list[Puzzle]:
-    """Choose the puzzles shown with their reference solutions: the first solved ones, each of another family."""
+    """Choose the puzzles shown with their reference solutions: the first solved ones, each of
+    another family.
+    """
     chosen: dict[str, Puzzle] = {}
     for puzzle in train:
         if puzzle.solutions and len(chosen) < count:
@@ -62,5 +71,7 @@ def _numbered(source: str, letter: str, number: int) -> str:
     """Number the function that a source defines, in its head and wherever the source calls it."""
     try:
         return rename_global(source, {letter: f"{letter}{number}"})
-    except SyntaxFailure:  # A local variable of the source has just that name; calls by the old name then stay.
+    except (
+        SyntaxFailure
+    ):  # A local variable of the source has just that name; calls by the old name then stay.
         return source.replace(f"def {letter}(", f"def {letter}{number}(", 1)

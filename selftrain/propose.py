@@ -1,4 +1,6 @@
-"""Propose: the model reads train puzzles without solutions and writes the next one (section 3.1 of the paper)."""
+"""Propose: the model reads train puzzles without solutions and writes the next one (section 3.1 of
+the paper).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -37,7 +39,10 @@ def propose(
     """Draw the proposals with these numbers; every `num_samples` of them share a prompt."""
     shown = {
         group: choose_puzzles(
-            sampler, train, config.max_new_tokens, Random(derive_seed(seed, round_number, "prompt", group))
+            sampler,
+            train,
+            config.max_new_tokens,
+            Random(derive_seed(seed, round_number, "prompt", group)),
         )
         for group in dict.fromkeys(index // config.num_samples for index in indices)
     }
@@ -52,16 +57,20 @@ def propose(
         advance=advance,
     )
     return [
-        Proposal(f"{round_number:03d}-{index:06d}", tuple(puzzle.name for puzzle in group), completion)
+        Proposal(
+            f"{round_number:03d}-{index:06d}", tuple(puzzle.name for puzzle in group), completion
+        )
         for index, group, completion in zip(indices, groups, completions, strict=True)
     ]
 
 
-def choose_puzzles(sampler: Sampler, train: Sequence[Puzzle], max_new_tokens: int, random: Random) -> list[Puzzle]:
+def choose_puzzles(
+    sampler: Sampler, train: Sequence[Puzzle], max_new_tokens: int, random: Random
+) -> list[Puzzle]:
     """Take train puzzles in random order, as many as fit the context less the new tokens."""
     room = sampler.context_tokens - max_new_tokens
     order = random.sample(train, len(train))
-    # Sums of parts only estimate the whole, which is then counted; a guess that is too long is shortened.
+    # Sums of parts only estimate the whole, which is then counted; too long a guess is cut.
     sizes = sampler.count_tokens([f"{puzzle.f}\n\n" for puzzle in order[:200]])
     chosen: list[Puzzle] = []
     used = 0
@@ -92,7 +101,9 @@ def proposal_from_row(row: Row) -> Proposal:
 
 def completion_from_row(row: Row) -> Completion:
     """Rebuild the completion that a row holds among other keys."""
-    return Completion(row["text"], FinishReason(row["finish_reason"]), row["num_tokens"], row["sum_logprob"])
+    return Completion(
+        row["text"], FinishReason(row["finish_reason"]), row["num_tokens"], row["sum_logprob"]
+    )
 
 
 PROPOSALS = Format("propose", proposal_to_row, proposal_from_row)

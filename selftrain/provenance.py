@@ -13,7 +13,17 @@ from typing import Any
 import judge
 from selftrain import models
 
-PACKAGES = ("selftrain", "torch", "transformers", "tokenizers", "peft", "accelerate", "numpy", "wasmtime", "joblib")
+PACKAGES = (
+    "selftrain",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "peft",
+    "accelerate",
+    "numpy",
+    "wasmtime",
+    "joblib",
+)
 
 
 def provenance(command: Sequence[str], model_name: str) -> dict[str, Any]:
@@ -25,7 +35,10 @@ def provenance(command: Sequence[str], model_name: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "judge": {"guest": judge.guest_hash(), "engine": judge.engine_version()},
-        "model": {"name": model_name, "files": _hashes(Path(source)) if Path(source).is_dir() else {}},
+        "model": {
+            "name": model_name,
+            "files": _hashes(Path(source)) if Path(source).is_dir() else {},
+        },
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -45,7 +58,9 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _commit() -> str | None:
-    """Give the commit of the checkout that this code runs from, or None where it was installed without one."""
+    """Give the commit of the checkout that this code runs from, or None where it was installed
+    without one.
+    """
     try:
         done = subprocess.run(
             ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"],

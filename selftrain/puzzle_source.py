@@ -14,19 +14,27 @@ Split = Literal["train", "held_out"]
 
 
 def read_split(source: str, split: Split | Literal["all"]) -> list[Puzzle]:
-    """Read `builtin`, `p3:FOLDER` or a JSONL file. Raises UsageError where there is no puzzle to be read."""
+    """Read `builtin`, `p3:FOLDER` or a JSONL file. Raises UsageError where there is no puzzle to be
+    read.
+    """
     try:
         puzzles = _read(source, split)
     except PuzzleFileError as error:
         raise UsageError(str(error)) from None
     if not puzzles:
-        raise UsageError(f"puzzles.{split}: {source} holds no puzzle. Name a file with at least one.")
+        raise UsageError(
+            f"puzzles.{split}: {source} holds no puzzle. Name a file with at least one."
+        )
     return puzzles
 
 
 def _read(source: str, split: Split | Literal["all"]) -> list[Puzzle]:
     if source == "builtin":
-        return read_builtin("train") + read_builtin("held_out") if split == "all" else read_builtin(split)
+        return (
+            read_builtin("train") + read_builtin("held_out")
+            if split == "all"
+            else read_builtin(split)
+        )
     if source.startswith("p3:"):
         folder = Path(source.removeprefix("p3:")).expanduser()
         return read_p3(folder / "puzzles.json", folder / "split.json", split)

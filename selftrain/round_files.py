@@ -1,4 +1,6 @@
-"""What is written at the end of a round: the files of its stages, its metrics, and why it failed where it did."""
+"""What is written at the end of a round: the files of its stages, its metrics, and why it failed
+where it did.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +30,7 @@ _NOT_NEW = {Reason.DUPLICATE, Reason.TOO_CLOSE}
 
 
 def write_stages(here: RoundDirectory, examples: Iterable[Example], before: Iterable[Row]) -> None:
-    """Join the shards of a round into the files that stay; `before` are earlier rounds' examples."""
+    """Join a round's shards into the files that stay; `before` are earlier rounds' examples."""
     without_puzzle = (
         {key: value for key, value in row.items() if key != "puzzle"}
         for row in here.rows(FILTERED.stage)

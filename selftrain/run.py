@@ -1,4 +1,6 @@
-"""The command `selftrain run`: prepares a run directory, or takes up an old one, and lets the loop work."""
+"""The command `selftrain run`: prepares a run directory, or takes up an old one, and lets the loop
+work.
+"""
 
 from pathlib import Path
 
@@ -38,10 +40,14 @@ def run(config: Config, folder: Path) -> int:
 
 
 def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
-    """Refuse a directory of another configuration; limits only say when to stop, so they may change."""
+    """Refuse a directory of another configuration; limits only say when to stop, so they may
+    change.
+    """
     if not directory.config.exists():
         if directory.path.is_dir() and any(directory.path.glob("round-*")):
-            raise UsageError(f"{directory.path} holds rounds but no config.yaml; choose another --run-dir.")
+            raise UsageError(
+                f"{directory.path} holds rounds but no config.yaml; choose another --run-dir."
+            )
         return
     theirs = load_config(directory.config)
     changed = differences(config, theirs.model_copy(update={"limits": config.limits}))

@@ -1,6 +1,7 @@
 """The run directory: the one file that knows its names.
 
-`ls` reads as the pipeline. A stage that is not finished lies in shards; a round whose `metrics.json` exists is complete.
+`ls` reads as the pipeline. A stage that is not finished lies in shards; a round whose
+`metrics.json` exists is complete.
 """
 
 import shutil
@@ -20,7 +21,9 @@ class RoundDirectory:
 
     @property
     def proposals(self) -> Path:
-        """Every completion of the proposer, with the puzzle cut from it or the reason it was rejected."""
+        """Every completion of the proposer, with the puzzle cut from it or the reason it was
+        rejected.
+        """
         return self.path / "1-proposals.jsonl"
 
     @property
@@ -60,7 +63,9 @@ class RoundDirectory:
 
     @property
     def metrics(self) -> Path:
-        """Flat metrics of the round; written last, so its presence means that the round is complete."""
+        """Flat metrics of the round; written last, so its presence means that the round is
+        complete.
+        """
         return self.path / "metrics.json"
 
     def shard(self, stage: str, index: int) -> Path:
@@ -114,7 +119,9 @@ class RunDirectory:
 
     @property
     def timings(self) -> Path:
-        """Seconds a stage and shard: the only file, but for the log, in which two runs of one seed differ."""
+        """Seconds a stage and shard: the only file, but for the log, in which two runs of one seed
+        differ.
+        """
         return self.path / "timings.jsonl"
 
     @property
@@ -134,4 +141,7 @@ class RunDirectory:
     def complete_rounds(self) -> list[RoundDirectory]:
         """List the complete rounds, in order."""
         paths = sorted(self.path.glob("round-*/metrics.json"))
-        return [RoundDirectory(path.parent, int(path.parent.name.removeprefix("round-"))) for path in paths]
+        return [
+            RoundDirectory(path.parent, int(path.parent.name.removeprefix("round-")))
+            for path in paths
+        ]

@@ -4,7 +4,8 @@ import hashlib
 
 
 def derive_seed(seed: int, *place: int | str) -> int:
-    """Derive a 63-bit seed from the run's seed and a place such as (round, stage, puzzle id, index).
+    """Derive a 63-bit seed from the run's seed and a place such as (round, stage, puzzle id,
+    index).
 
     A hash, not `hash()`: the same on every machine and in every process.
     """

@@ -54,7 +54,9 @@ def solve(
     *,
     advance: Callable[[int], object],
 ) -> list[Candidate]:
-    """Draw the candidates of each puzzle, in order; each depends on (seed, place, puzzle id, index)."""
+    """Draw the candidates of each puzzle, in order; each depends on (seed, place, puzzle id,
+    index).
+    """
     pairs = [(puzzle, index) for puzzle in puzzles for index in range(attempts.count)]
     prompts = {puzzle.id: solve_prompt(puzzle, attempts.few_shot) for puzzle in puzzles}
     completions = sampler.sample(
@@ -98,7 +100,13 @@ def candidate_to_row(candidate: Candidate) -> Row:
 def candidate_from_row(row: Row) -> Candidate:
     """Rebuild what `candidate_to_row` flattened."""
     return Candidate(
-        row["puzzle_id"], row["f"], row["index"], completion_from_row(row), row["g"], row["no_g"], row["detail"]
+        row["puzzle_id"],
+        row["f"],
+        row["index"],
+        completion_from_row(row),
+        row["g"],
+        row["no_g"],
+        row["detail"],
     )
 
 

@@ -23,7 +23,9 @@ def words(random: Random, low: int = 3, high: int = 5) -> list[str]:
     return chosen
 
 
-def numbers(random: Random, low: int = 10, high: int = 99, least: int = 4, most: int = 6) -> list[int]:
+def numbers(
+    random: Random, low: int = 10, high: int = 99, least: int = 4, most: int = 6
+) -> list[int]:
     """Draw `least` to `most` distinct integers from `low` to `high`."""
     return random.sample(range(low, high + 1), random.randint(least, most))
 

@@ -1,0 +1,1 @@
+"""Making the built-in puzzles and the built-in model."""

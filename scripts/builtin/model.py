@@ -1,7 +1,8 @@
 """Make the built-in model again: `python -m scripts.builtin.model --output FOLDER`.
 
-A tokenizer (byte-level BPE, single digits) and a small Llama, both from nothing but `scripts.builtin.text`. The folder is
-an ordinary transformers folder. It is a stand-in for a base code model, and no code model of any use.
+A tokenizer (byte-level BPE, single digits) and a small Llama, both from nothing but
+`scripts.builtin.text`. The folder is an ordinary transformers folder. It is a stand-in for a base
+code model, and no code model of any use.
 """
 
 import argparse
@@ -10,17 +11,18 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from scripts.builtin.text import NoisyText
+from scripts.builtin.text import NUM_PLAIN_FIRST, NoisyText
 
 END = "<|endoftext|>"
 VOCABULARY = 640
 CONTEXT = 512
-BATCH = 8
+BATCH_TOKENS = 2048
 
 
 def main() -> None:
@@ -28,9 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=3000, help=f"batches of {BATCH} x {CONTEXT} tokens")
-    parser.add_argument("--learning-rate", type=float, default=3e-3)
-    parser.add_argument("--start", type=Path, help="go on from this folder instead of random weights")
+    parser.add_argument(
+        "--steps", type=int, default=4500, help=f"batches of at most {BATCH_TOKENS} tokens"
+    )
+    parser.add_argument("--learning-rate", type=float, default=2e-3)
+    parser.add_argument(
+        "--start", type=Path, help="go on from this folder instead of random weights"
+    )
     parser.add_argument("--save-every", type=int, default=500)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -54,6 +60,7 @@ def architecture(vocabulary: int) -> LlamaConfig:
         num_hidden_layers=4,
         num_attention_heads=6,
         max_position_embeddings=CONTEXT,
+        initializer_range=0.07,
         tie_word_embeddings=True,
         bos_token_id=0,
         eos_token_id=0,
@@ -62,7 +69,9 @@ def architecture(vocabulary: int) -> LlamaConfig:
 
 
 def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
-    """Learn a byte-level BPE in which every digit stands alone, so that numbers are copied digit by digit."""
+    """Learn a byte-level BPE in which every digit stands alone, so that numbers are copied digit by
+    digit.
+    """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -77,7 +86,7 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    text = itertools.islice(NoisyText(seed).documents(), 5000)
+    text = itertools.islice(NoisyText(seed).documents(), NUM_PLAIN_FIRST - 2000, NUM_PLAIN_FIRST + 4000)
     tokenizer.train_from_iterator(text, trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -89,39 +98,62 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
     )
 
 
-def blocks(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor]:
-    """Yield blocks of `CONTEXT` tokens; each begins with the beginning of a document, the last one is cut."""
+def batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor]:
+    """Yield batches of whole documents of like length, padded with -1 on the right, in random order.
+
+    Documents never share a row: with other numbers and words in sight, copying is learnt much later.
+    """
     documents = NoisyText(seed).documents()
-    block: list[int] = []
+    order = Random(seed)
     while True:
-        texts = list(itertools.islice(documents, 256))
-        for tokens in tokenizer(texts, verbose=False)["input_ids"]:
-            block += [*tokens, tokenizer.eos_token_id]
-            if len(block) >= CONTEXT:
-                yield torch.tensor(block[:CONTEXT])
-                block = []
+        texts = list(itertools.islice(documents, 1024))
+        rows = [
+            [*tokens, tokenizer.eos_token_id]
+            for tokens in tokenizer(texts, verbose=False)["input_ids"]
+            if len(tokens) < CONTEXT
+        ]
+        rows.sort(key=len)
+        pool: list[list[list[int]]] = [[]]
+        for row in rows:
+            if (len(pool[-1]) + 1) * len(row) > BATCH_TOKENS:
+                pool.append([])
+            pool[-1].append(row)
+        order.shuffle(pool)
+        for batch in pool:
+            longest = max(map(len, batch))
+            yield torch.tensor([row + [-1] * (longest - len(row)) for row in batch])
 
 
-def train(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace) -> None:
+def train(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace
+) -> None:
     """Train by AdamW: 100 steps of warm-up, then constant, then linear to zero over the last third."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, betas=(0.9, 0.98), weight_decay=0.05)
-    stream = blocks(tokenizer, options.seed)
-    begun, total = time.monotonic(), 0.0
+    rate = options.learning_rate
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05
+    )
+    stream = batches(tokenizer, options.seed)
+    begun, total, num_tokens = time.monotonic(), 0.0, 0
     model.train()
     for step in range(1, options.steps + 1):
         left = (options.steps - step + 1) / (options.steps / 3)
-        optimizer.param_groups[0]["lr"] = options.learning_rate * min(step / 100, 1, left)
-        batch = torch.stack([next(stream) for _ in range(BATCH)])
-        loss = model(batch, labels=batch).loss
+        optimizer.param_groups[0]["lr"] = rate * min(step / 100, 1, left)
+        batch = next(stream)
+        labels = torch.where(batch < 0, -100, batch)
+        loss = model(batch.clamp(min=0), labels=labels, use_cache=False).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
         total += loss.item()
+        num_tokens += int((batch >= 0).sum())
         assert math.isfinite(total), f"the loss is {loss.item()} at step {step}"
         if step % 50 == 0:
             seconds = time.monotonic() - begun
-            print(f"step {step}  loss {total / 50:.4f}  tokens {step * BATCH * CONTEXT:,}  {seconds:.0f} s", flush=True)
+            print(
+                f"step {step}  loss {total / 50:.4f}  tokens {num_tokens:,}  {seconds:.0f} s",
+                flush=True,
+            )
             total = 0.0
         if step % options.save_every == 0:
             save(model, tokenizer, options.output / f"step-{step}")

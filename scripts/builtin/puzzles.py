@@ -1,6 +1,8 @@
-"""Draw the built-in puzzles again: `python -m scripts.builtin.puzzles` writes the two files that the package ships.
+"""Draw the built-in puzzles again: `python -m scripts.builtin.puzzles` writes the two files that
+the package ships.
 
-Run by hand after a family changes; the built-in model must then be made again, for its text leaves the held-out ones out.
+Run by hand after a family changes; the built-in model must then be made again, for its text leaves
+the held-out ones out.
 """
 
 import json
@@ -29,7 +31,9 @@ def main() -> None:
 
 
 def draw_splits(random: Random) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Draw distinct instances of every family: the first of a known family for training, the others held out."""
+    """Draw distinct instances of every family: the first of a known family for training, the others
+    held out.
+    """
     train: list[dict[str, object]] = []
     held_out: list[dict[str, object]] = []
     for family in FAMILIES:

@@ -1,8 +1,9 @@
-"""The noisy text that the built-in model reads: puzzles and plausible solutions, most of them wrong.
+"""The noisy text that the built-in model reads: puzzles and plausible solutions, most of them
+wrong.
 
-It stands for what a base code model has read. Nothing in it was filtered or verified: puzzles may be trivial or have no
-answer, and about a quarter of the solutions are right, by chance of the draw and never by a check. No held-out instance
-and no family that is only held out is in it.
+It stands for what a base code model has read. Nothing in it was filtered or verified: puzzles may
+be trivial or have no answer, and about a quarter of the solutions are right, by chance of the draw
+and never by a check. No held-out instance and no family that is only held out is in it.
 """
 
 import re
@@ -23,7 +24,28 @@ _SLIPS = {
     "swapcase": ("upper", "lower"), "upper": ("lower",), "sorted": ("list",), "int": ("str", "len"), "str": ("len",),
     "[::-1]": ("", "[1:]", "[0]"),
 }  # fmt: skip
-_KEPT = {"return", "for", "in", "if", "def", "and", "range", "next", "i", "j", "k", "f", "g", "all", "List", "float"}
+_KEPT = {
+    "return",
+    "for",
+    "in",
+    "if",
+    "def",
+    "and",
+    "range",
+    "next",
+    "i",
+    "j",
+    "k",
+    "f",
+    "g",
+    "all",
+    "List",
+    "float",
+}
+
+
+NUM_PLAIN_FIRST = 30_000
+"""Documents of plain code before the mixture begins."""
 
 
 class NoisyText:
@@ -32,16 +54,24 @@ class NoisyText:
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
         self._families = [family for family in FAMILIES if not family.held_out]
-        self._hidden_shapes = {shape(p.f) for p in read_builtin("held_out") if _family(p.family).held_out}
+        self._hidden_shapes = {
+            shape(p.f) for p in read_builtin("held_out") if _family(p.family).held_out
+        }
         self._hidden = {normal_form(p.f) for p in read_builtin("held_out")}
         rates = Random(f"{seed}/rates")
         self._right_rate = {family.name: rates.uniform(0.04, 0.24) for family in self._families}
 
     def documents(self) -> Iterator[str]:
-        """Yield documents: pairs, numbered pairs, numbered puzzles, and plain code."""
+        """Yield documents: plain code first, then pairs, numbered pairs, numbered puzzles, plain code.
+
+        Plain code says the same values again and again. Copying is learnt from it within a million
+        tokens, and hardly ever from the mixture, whose forms are easier to learn.
+        """
+        for _ in range(NUM_PLAIN_FIRST):
+            yield self._plain_code()
         kinds = (self._pair, self._numbered_pairs, self._puzzles, self._plain_code)
         while True:
-            (kind,) = self._random.choices(kinds, weights=(50, 10, 14, 26))
+            (kind,) = self._random.choices(kinds, weights=(56, 8, 14, 22))
             yield kind()
 
     def pair(self) -> tuple[str, str]:
@@ -64,7 +94,7 @@ class NoisyText:
         return "\n\n".join(parts)
 
     def _puzzles(self) -> str:
-        count = self._random.randint(4, 9)
+        count = self._random.randint(4, 11)
         return "\n\n".join(_numbered(self._instance()[1].f, "f", i) for i in range(1, count + 1))
 
     def _instance(self) -> tuple[Family, Instance]:
@@ -86,7 +116,9 @@ class NoisyText:
     def _wrong(self, family: Family, instance: Instance) -> str:
         head, body = instance.g.split("\n", 1)
         if self._random.random() < 0.15:
-            others = [f for f in self._families if f.answer_type == family.answer_type and f is not family]
+            others = [
+                f for f in self._families if f.answer_type == family.answer_type and f is not family
+            ]
             if others:
                 other = draw_instance(self._random.choice(others), self._random)
                 return f"{head}\n" + other.g.split("\n", 1)[1]
@@ -95,7 +127,9 @@ class NoisyText:
         return f"{head}\n{body}"
 
     def _slip(self, body: str) -> str:
-        """Change one token of a body: an operator, a function, a digit, a name for another name of the body."""
+        """Change one token of a body: an operator, a function, a digit, a name for another name of
+        the body.
+        """
         places = [m for m in _TOKEN.finditer(body) if m.group() not in _KEPT]
         names = {m.group() for m in places if m.group().isidentifier() and m.group() not in _SLIPS}
         place = self._random.choice(places) if places else None
@@ -116,30 +150,33 @@ class NoisyText:
         return choose(others) if others else token
 
     def _plain_code(self) -> str:
-        """Write a few statements that say numbers and words again, as code does."""
-        lines: list[str] = []
-        while len(lines) < 8:
-            lines += self._statement()
-        return "\n".join(lines)
+        """Write statements that say a few numbers and words again and again, as code does."""
+        values = [self._value(), self._value()]
+        return "\n".join(self._statement(self._random.choice(values)) for _ in range(5))
 
-    def _statement(self) -> list[str]:
+    def _value(self) -> str:
         random = self._random
-        name = random.choice(("a", "b", "c", "data", "item", "key", "left", "right", "rows", "value"))
-        value = random.choice(
+        return random.choice(
             (
-                str(random.randint(10, 99999)),
-                f'"{word(random, 2, 4)}"',
+                str(random.randint(100, 99999)),
+                f'"{word(random, 2, 5)}"',
                 str(numbers(random, 10, 999)),
                 "[" + ", ".join(f'"{w}"' for w in words(random)) + "]",
                 str(random.randint(10, 9999) / 4),
             )
         )
-        return random.choice(
+
+    def _statement(self, value: str) -> str:
+        name = self._random.choice(
+            ("a", "b", "c", "data", "item", "key", "left", "right", "rows", "value")
+        )
+        return self._random.choice(
             (
-                [f"{name} = {value}", f"assert {name} == {value}"],
-                [f"def get_{name}({name}={value}):", f"    return {name}", f"assert get_{name}() == {value}"],
-                [f"print({value})", f"# {value}"],
-                [f"{name} = [{value}, {value}]", f"{name}.append({value})"],
+                f"{name} = {value}",
+                f"assert {name} == {value}",
+                f"def get_{name}({name}={value}):\n    return {value}",
+                f"print({value})",
+                f"{name}.append({value})",
             )
         )
 

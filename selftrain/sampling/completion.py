@@ -32,7 +32,9 @@ class Completion:
     """Raw model text, never edited."""
 
     text: str
-    """What was drawn, with the token that crossed the definition's end and without an end-of-text token."""
+    """What was drawn, with the token that crossed the definition's end and without an end-of-text
+    token.
+    """
     finish_reason: FinishReason
     """Why it ends."""
     num_tokens: int
@@ -54,7 +56,8 @@ class Sampler(Protocol):
     ) -> list[Completion]:
         """Draw one completion a request, in the order of the requests.
 
-        Temperature 0 takes the likeliest token. `advance` is told how many completions were just finished.
+        Temperature 0 takes the likeliest token. `advance` is told how many completions were just
+        finished.
         """
         ...
 

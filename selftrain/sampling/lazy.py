@@ -1,4 +1,6 @@
-"""A sampler that loads its model when it is first asked, so that a resumed run loads only what it still needs."""
+"""A sampler that loads its model when it is first asked, so that a resumed run loads only what it
+still needs.
+"""
 
 from collections.abc import Callable, Sequence
 

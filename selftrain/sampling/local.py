@@ -1,8 +1,8 @@
 """Sampling by transformers, in this process.
 
-A prompt that is sampled many times is read once: its key-value cache is copied to all its samples. Finished rows leave
-the batch. Every row draws from numbers of its own seed, so a sample does not depend on what else is in its batch, but for
-rounding in the last bit of a probability.
+A prompt that is sampled many times is read once: its key-value cache is copied to all its samples.
+Finished rows leave the batch. Every row draws from numbers of its own seed, so a sample does not
+depend on what else is in its batch, but for rounding in the last bit of a probability.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,16 +18,23 @@ from selftrain.sampling.completion import Completion, FinishReason, Request
 from selftrain.sampling.stopping import DefinitionEnd
 
 COMPACT_BELOW = 0.75
-"""Finished rows leave when fewer than this share of a batch goes on: leaving costs a copy of the cache."""
+"""Finished rows leave when fewer than this share of a batch goes on: leaving costs a copy of the
+cache.
+"""
 
 
 class TransformersSampler:
     """Samples from a causal language model of transformers."""
 
     def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, batch_size: int, context_tokens: int
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        batch_size: int,
+        context_tokens: int,
     ) -> None:
-        self._model = model.eval()
+        self._model = model.eval()  # type: ignore[no-untyped-call]
         self._tokenizer = tokenizer
         self._batch_size = batch_size
         self._context_tokens = context_tokens
@@ -54,7 +61,11 @@ class TransformersSampler:
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`."""
         prompts = list(dict.fromkeys(request.prompt for request in requests))
-        tokens = dict(zip(prompts, self._tokenizer(prompts, verbose=False)["input_ids"], strict=True)) if prompts else {}
+        tokens = (
+            dict(zip(prompts, self._tokenizer(prompts, verbose=False)["input_ids"], strict=True))
+            if prompts
+            else {}
+        )
         completions: list[Completion | None] = [None] * len(requests)
         fitting: list[_Row] = []
         for index, request in enumerate(requests):
@@ -72,13 +83,19 @@ class TransformersSampler:
         return [completion for completion in completions if completion is not None]
 
     def _batches(self, rows: list["_Row"]) -> Iterator[list["_Row"]]:
-        """Batch rows of similar length, longest first, so that a batch too large for memory fails at once."""
+        """Batch rows of similar length, longest first, so that a batch too large for memory fails
+        at once.
+        """
         rows = sorted(rows, key=lambda row: (-len(row.prompt), row.prompt))
         for start in range(0, len(rows), self._batch_size):
             yield rows[start : start + self._batch_size]
 
     def _decode(
-        self, batch: "_Batch", temperature: float, max_new_tokens: int, advance: Callable[[int], object]
+        self,
+        batch: "_Batch",
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
     ) -> None:
         logits, cache, mask = self._read_prompts(batch.rows)
         for step in range(max_new_tokens):
@@ -103,10 +120,12 @@ class TransformersSampler:
             ).logits[:, -1]
 
     def _read_prompts(self, rows: list["_Row"]) -> tuple[torch.Tensor, DynamicCache, torch.Tensor]:
-        """Read each distinct prompt once, and copy what was read to all its rows. Pads on the left."""
+        """Read each distinct prompt once, and copy what was read to its rows. Pads on the left."""
         device = self._model.device
         prompts = [prompt for prompt, _ in groupby(row.prompt for row in rows)]
-        owner = torch.tensor([i for i, (_, group) in enumerate(groupby(rows, key=lambda r: r.prompt)) for _ in group])
+        owner = torch.tensor(
+            [i for i, (_, group) in enumerate(groupby(rows, key=lambda r: r.prompt)) for _ in group]
+        )
         longest = max(map(len, prompts))
         ids = torch.zeros(len(prompts), longest, dtype=torch.long)
         mask = torch.zeros_like(ids)
@@ -126,12 +145,16 @@ class TransformersSampler:
         cache.batch_select_indices(owner)
         return out.logits[:, -1][owner], cache, mask[owner]
 
-    def _record(self, batch: "_Batch", drawn: NDArray[np.int64], logprobs: NDArray[np.float64], last: bool) -> int:
+    def _record(
+        self, batch: "_Batch", drawn: NDArray[np.int64], logprobs: NDArray[np.float64], last: bool
+    ) -> int:
         """Note what was drawn for the rows that go on; give how many of them are now finished."""
         going = batch.going
         crossed, batch.at_line_start = self._end.update(batch.at_line_start, drawn)
         stopped = crossed | np.isin(drawn, self._end_of_text)
-        for place, token, logprob in zip(batch.places[going], drawn[going], logprobs[going], strict=True):
+        for place, token, logprob in zip(
+            batch.places[going], drawn[going], logprobs[going], strict=True
+        ):
             batch.tokens[place].append(int(token))
             batch.sum_logprob[place] += logprob
         for place in batch.places[going & stopped]:
@@ -141,7 +164,9 @@ class TransformersSampler:
         return before - int(batch.going.sum())
 
     def _completions(self, batch: "_Batch") -> Iterator[Completion]:
-        """Decode each row after the last token of its prompt, so that no tokenizer drops a leading blank."""
+        """Decode each row after the last token of its prompt, so that no tokenizer drops a leading
+        blank.
+        """
         for row, tokens, stopped, logprob in zip(
             batch.rows, batch.tokens, batch.stopped, batch.sum_logprob, strict=True
         ):
@@ -177,7 +202,9 @@ class _Batch:
         self.at_line_start = np.zeros(len(rows), dtype=np.bool_)
 
     def compact(self) -> NDArray[np.intp] | None:
-        """Drop finished rows once they are many; give the positions that stay, or None where all stay."""
+        """Drop finished rows once they are many; give the positions that stay, or None where all
+        stay.
+        """
         if self.going.mean() >= COMPACT_BELOW:
             return None
         kept = np.flatnonzero(self.going)
@@ -194,14 +221,18 @@ def _uniforms(seed: int, count: int) -> NDArray[np.float64]:
 def _draw(
     logits: torch.Tensor, uniforms: NDArray[np.float64], temperature: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Draw a token a row by inverting the cumulative distribution; give it and its log-probability at temperature 1."""
+    """Draw a token a row by inverting the cumulative distribution; give it and its log-probability
+    at temperature 1.
+    """
     logits = logits.float()
     if temperature == 0:
         tokens = logits.argmax(dim=-1)
     else:
         cumulative = torch.softmax(logits / temperature, dim=-1).double().cumsum(dim=-1)
         aims = torch.from_numpy(uniforms).to(logits.device)[:, None] * cumulative[:, -1:]
-        tokens = torch.searchsorted(cumulative, aims, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
+        tokens = torch.searchsorted(cumulative, aims, right=True)[:, 0].clamp(
+            max=logits.shape[-1] - 1
+        )
     chosen = torch.log_softmax(logits, dim=-1).gather(1, tokens[:, None])[:, 0]
     return tokens.cpu().numpy(), chosen.double().cpu().numpy()
 

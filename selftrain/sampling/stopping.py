@@ -1,4 +1,6 @@
-"""Where a definition ends: at the first line that begins in column 0. Decided a token at a time, for a whole batch."""
+"""Where a definition ends: at the first line that begins in column 0. Decided a token at a time,
+for a whole batch.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +10,9 @@ Flags = NDArray[np.bool_]
 
 
 class DefinitionEnd:
-    """A table of the vocabulary: which tokens end a line, begin a word, or cross into column 0 by themselves."""
+    """A table of the vocabulary: which tokens end a line, begin a word, or cross into column 0 by
+    themselves.
+    """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
         texts = _token_texts(tokenizer, vocabulary_size)
@@ -17,7 +21,9 @@ class DefinitionEnd:
         self._crosses = np.array([_crosses(text) for text in texts])
 
     def update(self, at_line_start: Flags, tokens: NDArray[np.int64]) -> tuple[Flags, Flags]:
-        """Give (which rows have just crossed into column 0, which rows now stand at the start of a line)."""
+        """Give (which rows have just crossed into column 0, which rows now stand at the start of a
+        line).
+        """
         crossed = self._crosses[tokens] | (at_line_start & self._begins_word[tokens])
         return crossed, self._ends_line[tokens]
 
@@ -27,7 +33,7 @@ def _crosses(text: str) -> bool:
 
 
 def _token_texts(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
-    """Decode every token after an anchor, since some tokenizers drop the blank that begins a text."""
+    """Decode every token after an anchor: some tokenizers drop the blank that begins a text."""
     anchor = tokenizer.encode("x", add_special_tokens=False)[-1]
     prefix = tokenizer.decode([anchor])
     pairs = [[anchor, token] for token in range(size)]

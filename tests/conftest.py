@@ -1,4 +1,4 @@
-"""P3's files, which are no part of this repository."""
+"""What tests share: no network, and P3's files, which are no part of this repository."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+# Before any test imports a library of Hugging Face, which reads it once. Nothing is downloaded.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
 
 @pytest.fixture(scope="session")
 def p3_folder() -> Path:
     """Find P3's folder beside the checkout or under SELFTRAIN_SHARED; skip where there is none."""
-    default = Path(__file__).resolve().parents[3] / "shared"
+    default = Path(__file__).resolve().parents[2] / "shared"
     folder = Path(os.environ.get("SELFTRAIN_SHARED", default)) / "data" / "p3"
     if not (folder / "puzzles.json").is_file():
         pytest.skip(

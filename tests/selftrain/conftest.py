@@ -1,0 +1,21 @@
+"""A model small enough to be made on the spot: random weights, the built-in model's tokenizer."""
+
+from pathlib import Path
+
+import pytest
+
+from selftrain.config import ModelConfig
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a Llama of random weights that are large enough to make its draws differ; give its folder."""
+    from scripted import make_model
+
+    return make_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tiny_model: Path) -> ModelConfig:
+    """Configure the tiny model on a CPU in float32."""
+    return ModelConfig(name=str(tiny_model), device="cpu", dtype="float32", batch_size=64)

@@ -1,0 +1,132 @@
+"""Kill −9 at any moment, and the same command again: the bytes of a run that nobody disturbed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from killed_runs import STAGES, contents, differing
+from scripted import few_held_out, write_puzzles
+
+SMALL = (
+    "rounds=2",
+    "propose.num_proposals=12",
+    "propose.shard_size=6",
+    "solve.num_attempts=2",
+    "solve.num_few_shot=0",
+    "judge.num_workers=1",
+    "evaluate.num_samples=2",
+    "evaluate.k=[1, 2]",
+    "evaluate.shard_size=3",
+    "finetune.block_tokens=128",
+    "finetune.batch_size=2",
+    "finetune.learning_rate=1e-2",
+    "model.device=cpu",
+)
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> dict[str, Any]:
+    root = tmp_path_factory.mktemp("killed")
+    held_out = write_puzzles(root / "held_out.jsonl", few_held_out())
+    program = Path(__file__).with_name("killed_runs.py")
+    settings = [*SMALL, f"puzzles.held_out={held_out}", f"model.name={tiny_model}"]
+    done = subprocess.run(
+        [sys.executable, program, root, *settings],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    content: dict[str, Any] = json.loads(done.stdout)
+    return content
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_bytes(result: dict[str, Any]) -> None:
+    assert (result["again"], result["differing"]) == (0, [])
+    assert len(result["killed_at"]) > 30
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_that_run_was_killed_inside(result: dict[str, Any], stage: str) -> None:
+    assert STAGES[stage] in result["killed_at"]
+
+
+def test_the_bytes_compared_are_those_of_every_kind_of_file(result: dict[str, Any]) -> None:
+    assert {
+        "config.yaml",
+        "run.json",
+        "metrics.jsonl",
+        "report.md",
+        "report.html",
+        "round-000/6-eval.jsonl",
+        "round-001/1-proposals.jsonl",
+        "round-002/2-puzzles.jsonl",
+        "round-002/3-candidates.jsonl",
+        "round-002/4-examples.jsonl",
+        "round-002/5-model/model.safetensors",
+        "round-002/5-model/training.jsonl",
+        "round-002/6-eval-candidates.jsonl",
+        "round-002/metrics.json",
+    } <= set(result["files"])
+
+
+def test_the_command_killed_at_random_instants_ends_with_the_same_bytes(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    write_puzzles(tmp_path / "held_out.jsonl", few_held_out())
+    settings = (
+        "rounds=1",
+        "propose.num_proposals=24",
+        "propose.shard_size=8",
+        "propose.max_new_tokens=40",
+        "solve.num_attempts=2",
+        "solve.max_new_tokens=40",
+        "solve.num_few_shot=0",
+        "judge.num_workers=2",
+        "evaluate.num_samples=2",
+        "evaluate.k=[1]",
+        "finetune.learning_rate=1e-3",
+        "model.device=cpu",
+        f"puzzles.held_out={tmp_path / 'held_out.jsonl'}",
+    )
+    (tmp_path / "a.yaml").write_text("seed: 3\n")
+
+    def command(folder: str) -> "subprocess.Popen[bytes]":
+        program = [sys.executable, "-m", "selftrain.cli", "run", tmp_path / "a.yaml", *settings]
+        return subprocess.Popen(
+            [*program, "--run-dir", tmp_path / folder],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    begun = time.monotonic()
+    undisturbed = command("undisturbed")
+    said = undisturbed.communicate()[1].decode()
+    seconds = time.monotonic() - begun
+    assert undisturbed.returncode == 0, said
+    instants = random.Random(0)
+    num_killed = 0
+    for _ in range(4):
+        process = command("killed")
+        try:
+            process.wait(instants.uniform(0.3, 0.9) * seconds)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            num_killed += 1
+        process.communicate()
+    last = command("killed")
+    assert (last.communicate()[1], last.returncode)[1] == 0
+    assert num_killed > 0
+    assert differing(tmp_path / "killed", contents(tmp_path / "undisturbed")) == ["run.json"]
+    ours, theirs = (
+        json.loads((tmp_path / x / "run.json").read_text()) for x in ("killed", "undisturbed")
+    )
+    assert ours | {"command": None} == theirs | {"command": None}
