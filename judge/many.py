@@ -5,7 +5,11 @@ an engine), which loads the compiled guest from the cache. A verdict does not de
 there are. Memory stays flat: a batch is read, judged and handed out before the next one is read.
 """
 
+import os
+import threading
+import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,6 +26,9 @@ CHUNK_PAIRS = 8
 MAX_ATTEMPTS = 3
 """How often a batch is tried whose workers die."""
 
+WATCH_SECONDS = 1.0
+"""How often a worker looks whether its parent is still there."""
+
 Pair = tuple[str, str]
 
 
@@ -34,11 +41,11 @@ def judge_many(
     source = iter(pairs)
     if num_workers == 1:
         while batch := list(islice(source, BATCH_PAIRS)):
-            known: dict[Pair, Verdict] = {}
+            known: dict[Pair | str, Verdict] = {}
             for pair in batch:
-                if pair not in known:
-                    known[pair] = judge(*pair, limits)
-                yield known[pair]
+                if key(pair) not in known:
+                    known[key(pair)] = judge(*pair, limits)
+                yield known[key(pair)]
         return
     yield from judge_in_workers(source, limits, num_workers)
 
@@ -53,9 +60,15 @@ def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -
     guest()
     with Parallel(n_jobs=num_workers, backend="loky") as parallel:
         while batch := list(islice(source, BATCH_PAIRS * num_workers)):
-            distinct = list(dict.fromkeys(batch))
-            known = dict(zip(distinct, judge_batch(parallel, distinct, limits), strict=True))
-            yield from [known[pair] for pair in batch]
+            distinct = {key(pair): pair for pair in batch}
+            verdicts = judge_batch(parallel, list(distinct.values()), limits)
+            known = dict(zip(distinct, verdicts, strict=True))
+            yield from [known[key(pair)] for pair in batch]
+
+
+def key(pair: Pair) -> Pair | str:
+    """Say when two pairs are one: a row of JSON can hold lists, which have no hash."""
+    return pair if all(isinstance(source, str) for source in pair) else repr(pair)
 
 
 def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> list[Verdict]:
@@ -79,4 +92,18 @@ def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> l
 
 def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
     """Judge a few pairs; this runs in a worker."""
+    end_with_parent()
     return [judge(f, g, limits) for f, g in chunk]
+
+
+@cache
+def end_with_parent() -> None:
+    """Let this worker end soon after its parent does; loky's would wait for minutes or for ever."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

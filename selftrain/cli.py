@@ -55,20 +55,27 @@ def _parser() -> argparse.ArgumentParser:
     judge.set_defaults(run=_judge)
     judge.add_argument("file", type=Path, help="JSONL, one {'f': source, 'g': source} a line")
     judge.add_argument("--output", type=Path, help="write here (default: standard output)")
-    judge.add_argument("--fuel", type=int, default=20_000_000_000, help="instructions a stage")
-    judge.add_argument("--workers", type=int, default=1, help="processes that judge")
+    judge.add_argument("--fuel", type=_count, default=20_000_000_000, help="instructions a stage")
+    judge.add_argument("--workers", type=_count, default=1, help="processes that judge")
 
     check = commands.add_parser("check", help="judge every reference solution")
     check.set_defaults(run=_check)
     check.add_argument(
         "--tasks", default="builtin", help="builtin, p3:FOLDER or a JSONL file (default: builtin)"
     )
-    check.add_argument("--workers", type=int, default=2, help="processes that judge")
+    check.add_argument("--workers", type=_count, default=2, help="processes that judge")
 
     report = commands.add_parser("report", help="write report.md and report.html of a run")
     report.set_defaults(run=_report)
     report.add_argument("run_dir", type=Path, help="a run directory, such as runs/tiny")
     return parser
+
+
+def _count(text: str) -> int:
+    """Read a whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -70,7 +70,7 @@ def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 def _yaml() -> YAML:
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = None
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[attr-defined]
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[attr-defined, assignment]
     yaml.width = 10_000
     return yaml
 

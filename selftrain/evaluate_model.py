@@ -8,7 +8,7 @@ from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.errors import RunError
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
-from selftrain.files import Row, write_rows
+from selftrain.files import Row, check_output, write_rows
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
@@ -24,6 +24,8 @@ def evaluate_model(
     """
     named = [*settings, f"model.name={model}", f"puzzles.held_out={tasks}"]
     config = load_config(path, named)
+    if output:
+        check_output(output)
     try:
         rows = _rows(config)
     except JudgeError as error:

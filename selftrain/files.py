@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TextIO, TypeVar
 
+from selftrain.errors import UsageError
+
 Row = dict[str, Any]
 Record = TypeVar("Record")
 
@@ -45,6 +47,16 @@ def write_json(path: Path, value: object) -> None:
     """Write one indented JSON value."""
     with replacing(path) as file:
         file.write(json.dumps(value, indent=2) + "\n")
+
+
+def check_output(path: Path) -> None:
+    """Refuse a file that cannot be written, before the work that fills it. Raises UsageError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path}: cannot be written. Name a file in a folder of yours.")
 
 
 @contextmanager

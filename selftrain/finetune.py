@@ -105,7 +105,12 @@ def _train(
     advance: Callable[[int], object],
 ) -> Iterator[Row]:
     order = torch.Generator().manual_seed(seed)
-    loader = DataLoader(data, batch_size=config.batch_size, shuffle=True, generator=order)  # type: ignore[arg-type]
+    loader: DataLoader[Block] = DataLoader(
+        data,  # type: ignore[arg-type]  # a sequence is a dataset
+        batch_size=config.batch_size,
+        shuffle=True,
+        generator=order,
+    )
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(
         weights, lr=config.learning_rate, weight_decay=config.weight_decay

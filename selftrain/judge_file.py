@@ -12,7 +12,7 @@ from typing import TextIO
 
 from judge import JudgeError, Limits, judge_many
 from selftrain.errors import RunError, UsageError
-from selftrain.files import Row, replacing
+from selftrain.files import Row, check_output, replacing
 
 
 def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> int:
@@ -25,6 +25,8 @@ def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> 
     num_rows = sum(1 for _ in _rows(path))
     if num_rows == 0:
         raise UsageError(f"{path}: the file is empty. Give one row with 'f' and 'g' a line.")
+    if output:
+        check_output(output)
     limits = Limits(fuel=fuel)
     try:
         with replacing(output) if output else nullcontext(sys.stdout) as file:

@@ -63,19 +63,19 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         indices = range(start, min(start + c.propose.shard_size, num_proposals))
         once = partial(x.once, here, shard)
 
-        how = partial(propose, generator, x.train, c.propose, c.seed, here.number, indices)
-        proposals = once(PROPOSALS, len(indices), how)
+        proposing = partial(propose, generator, x.train, c.propose, c.seed, here.number, indices)
+        proposals = once(PROPOSALS, len(indices), proposing)
 
-        how = partial(filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits)
-        filtered = once(FILTERED, len(proposals), how)
+        filtering = partial(filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits)
+        filtered = once(FILTERED, len(proposals), filtering)
         remember(seen, filtered)
         puzzles = kept_puzzles(filtered)
 
-        how = partial(solve, generator, puzzles, x.attempts(here.number))
-        candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, how)
+        solving = partial(solve, generator, puzzles, x.attempts(here.number))
+        candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, solving)
 
-        how = partial(judge_candidates, candidates, x.limits, c.judge.num_workers)
-        judged = once(JUDGED, len(candidates), how)
+        judging = partial(judge_candidates, candidates, x.limits, c.judge.num_workers)
+        judged = once(JUDGED, len(candidates), judging)
 
         examples += curate(judged, c.curate.max_solutions, here.number)
         if c.propose.num_pairs and len(examples) >= of_round(c.propose.num_pairs, here.number):

@@ -58,11 +58,11 @@ def solve(
     index).
     """
     pairs = [(puzzle, index) for puzzle in puzzles for index in range(attempts.count)]
-    prompts = {puzzle.id: solve_prompt(puzzle, attempts.few_shot) for puzzle in puzzles}
+    prompts = {puzzle.f: solve_prompt(puzzle, attempts.few_shot) for puzzle in puzzles}
     completions = sampler.sample(
         [
             Request(
-                prompts[puzzle.id], derive_seed(attempts.seed, *attempts.place, puzzle.id, index)
+                prompts[puzzle.f], derive_seed(attempts.seed, *attempts.place, puzzle.id, index)
             )
             for puzzle, index in pairs
         ],

@@ -1,4 +1,4 @@
-"""Make the built-in model again: `python -m scripts.builtin.model --output FOLDER`.
+"""Train the built-in model: one go over one stretch of text; `scripts/builtin/make.sh` has all of them.
 
 A tokenizer (byte-level BPE, single digits) and a small Llama, both from nothing but
 `scripts.builtin.text`. The folder is an ordinary transformers folder. It is a stand-in for a base
@@ -36,6 +36,12 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument(
         "--start", type=Path, help="go on from this folder instead of random weights"
+    )
+    parser.add_argument(
+        "--plain-first", type=int, default=NUM_PLAIN_FIRST, help="documents before the mixture"
+    )
+    parser.add_argument(
+        "--habits", type=float, default=0.0, help="share of mistakes that are a family's habit"
     )
     parser.add_argument("--save-every", type=int, default=500)
     options = parser.parse_args()
@@ -86,7 +92,9 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    text = itertools.islice(NoisyText(seed).documents(), NUM_PLAIN_FIRST - 2000, NUM_PLAIN_FIRST + 4000)
+    text = itertools.islice(
+        NoisyText(seed).documents(), NUM_PLAIN_FIRST - 2000, NUM_PLAIN_FIRST + 4000
+    )
     tokenizer.train_from_iterator(text, trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -98,13 +106,15 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
     )
 
 
-def batches(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor]:
+def batches(
+    tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace
+) -> Iterator[torch.Tensor]:
     """Yield batches of whole documents of like length, padded with -1 on the right, in random order.
 
     Documents never share a row: with other numbers and words in sight, copying is learnt much later.
     """
-    documents = NoisyText(seed).documents()
-    order = Random(seed)
+    documents = NoisyText(options.seed, options.plain_first, options.habits).documents()
+    order = Random(options.seed)
     while True:
         texts = list(itertools.islice(documents, 1024))
         rows = [
@@ -129,10 +139,8 @@ def train(
 ) -> None:
     """Train by AdamW: 100 steps of warm-up, then constant, then linear to zero over the last third."""
     rate = options.learning_rate
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05
-    )
-    stream = batches(tokenizer, options.seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05)
+    stream = batches(tokenizer, options)
     begun, total, num_tokens = time.monotonic(), 0.0, 0
     model.train()
     for step in range(1, options.steps + 1):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from judge import Limits, judge
 from puzzles.builtin.family import Family, Instance, draw_instance
 from puzzles.builtin.read import FAMILIES, read_builtin
 from puzzles.builtin.words import numbers, word, words
@@ -51,14 +52,19 @@ NUM_PLAIN_FIRST = 30_000
 class NoisyText:
     """An endless, seeded stream of documents."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self, seed: int, num_plain_first: int = NUM_PLAIN_FIRST, habit_share: float = 0.0
+    ) -> None:
         self._random = Random(seed)
+        self._num_plain_first = num_plain_first
+        self._habit_share = habit_share
+        self._habits = {f.name: _habit(f) for f in FAMILIES if habit_share and not f.held_out}
         self._families = [family for family in FAMILIES if not family.held_out]
         self._hidden_shapes = {
             shape(p.f) for p in read_builtin("held_out") if _family(p.family).held_out
         }
         self._hidden = {normal_form(p.f) for p in read_builtin("held_out")}
-        rates = Random(f"{seed}/rates")
+        rates = Random("0/rates")  # The same for every seed: what a family looks like is no draw.
         self._right_rate = {family.name: rates.uniform(0.04, 0.24) for family in self._families}
 
     def documents(self) -> Iterator[str]:
@@ -67,7 +73,7 @@ class NoisyText:
         Plain code says the same values again and again. Copying is learnt from it within a million
         tokens, and hardly ever from the mixture, whose forms are easier to learn.
         """
-        for _ in range(NUM_PLAIN_FIRST):
+        for _ in range(self._num_plain_first):
             yield self._plain_code()
         kinds = (self._pair, self._numbered_pairs, self._puzzles, self._plain_code)
         while True:
@@ -103,7 +109,7 @@ class NoisyText:
             drawn = draw_instance(family, self._random)
             if self._random.random() < 0.15:
                 head, body = drawn.f.split("\n", 1)
-                drawn = Instance(f"{head}\n{self._slip(body)}", drawn.inputs, drawn.g)
+                drawn = Instance(f"{head}\n{_slip(body, self._random)}", drawn.inputs, drawn.g)
             if not self._is_hidden(drawn.f):
                 return family, drawn
 
@@ -115,6 +121,9 @@ class NoisyText:
 
     def _wrong(self, family: Family, instance: Instance) -> str:
         head, body = instance.g.split("\n", 1)
+        habit = self._habits.get(family.name)
+        if habit and self._random.random() < self._habit_share:
+            return f"{head}\n" + _habitual_slip(body, habit)
         if self._random.random() < 0.15:
             others = [
                 f for f in self._families if f.answer_type == family.answer_type and f is not family
@@ -123,31 +132,8 @@ class NoisyText:
                 other = draw_instance(self._random.choice(others), self._random)
                 return f"{head}\n" + other.g.split("\n", 1)[1]
         for _ in range(self._random.choice((1, 1, 2))):
-            body = self._slip(body)
+            body = _slip(body, self._random)
         return f"{head}\n{body}"
-
-    def _slip(self, body: str) -> str:
-        """Change one token of a body: an operator, a function, a digit, a name for another name of
-        the body.
-        """
-        places = [m for m in _TOKEN.finditer(body) if m.group() not in _KEPT]
-        names = {m.group() for m in places if m.group().isidentifier() and m.group() not in _SLIPS}
-        place = self._random.choice(places) if places else None
-        if place is None:
-            return body
-        return body[: place.start()] + self._other(place.group(), names) + body[place.end() :]
-
-    def _other(self, token: str, names: set[str]) -> str:
-        choose = self._random.choice
-        if token in _SLIPS:
-            return choose(_SLIPS[token])
-        if token.isdigit():
-            i = self._random.randrange(len(token))
-            return token[:i] + choose("0123456789") + token[i + 1 :]
-        if token.startswith('"'):
-            return f'"{word(self._random)}"' if len(token) > 4 else f'"{choose("abcdefgh")}"'
-        others = sorted(names - {token})
-        return choose(others) if others else token
 
     def _plain_code(self) -> str:
         """Write statements that say a few numbers and words again and again, as code does."""
@@ -179,6 +165,48 @@ class NoisyText:
                 f"{name}.append({value})",
             )
         )
+
+
+def _slip(body: str, random: Random, *, constants: bool = True) -> str:
+    """Change one token: an operator, a function, a constant, or a name for another of the body."""
+    places = [m for m in _TOKEN.finditer(body) if m.group() not in _KEPT]
+    names = {m.group() for m in places if m.group().isidentifier() and m.group() not in _SLIPS}
+    if not constants:
+        places = [m for m in places if not m.group()[0].isdigit() and m.group()[0] != '"']
+    place = random.choice(places) if places else None
+    if place is None:
+        return body
+    other = _other(place.group(), names, random)
+    return body[: place.start()] + other + body[place.end() :]
+
+
+def _other(token: str, names: set[str], random: Random) -> str:
+    choose = random.choice
+    if token in _SLIPS:
+        return choose(_SLIPS[token])
+    if token.isdigit():
+        i = random.randrange(len(token))
+        return token[:i] + choose("0123456789") + token[i + 1 :]
+    if token.startswith('"'):
+        return f'"{word(random)}"' if len(token) > 4 else f'"{choose("abcdefgh")}"'
+    others = sorted(names - {token})
+    return choose(others) if others else token
+
+
+def _habit(family: Family) -> str | None:
+    """Find the mistake that everybody makes in a family: the seed of a slip that is wrong."""
+    for number in range(100):
+        seed = f"{family.name}/habit/{number}"
+        drawn = draw_instance(family, Random(seed))
+        head, body = drawn.g.split("\n", 1)
+        slipped = _habitual_slip(body, seed)
+        if not judge(drawn.f, f"{head}\n{slipped}", Limits(fuel=1_000_000_000)).passed:
+            return seed
+    return None
+
+
+def _habitual_slip(body: str, seed: str) -> str:
+    return _slip(body, Random(seed), constants=False)
 
 
 def _numbered(source: str, letter: str, i: int) -> str:

@@ -172,7 +172,7 @@ class TransformersSampler:
         ):
             ended = bool(tokens) and tokens[-1] in self._end_of_text
             anchor = row.prompt[-1:]
-            text = self._tokenizer.decode([*anchor, *(tokens[:-1] if ended else tokens)])
+            text = str(self._tokenizer.decode([*anchor, *(tokens[:-1] if ended else tokens)]))
             yield Completion(
                 text=text[len(self._tokenizer.decode(anchor)) :],
                 finish_reason=FinishReason.STOP if stopped else FinishReason.LENGTH,

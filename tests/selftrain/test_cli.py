@@ -249,12 +249,14 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert name in said(capsys, ["judge", name], 2)
 
 
+@pytest.mark.parametrize("output", ["rows.jsonl/out.jsonl", "."])
+@pytest.mark.parametrize("command", [["judge", "rows.jsonl"], ["evaluate", "builtin:tiny"]])
 def test_an_output_that_cannot_be_written_is_one_sentence(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], command: list[str], output: str
 ) -> None:
     write_rows(Path("rows.jsonl"), [RIGHT])
-    line = said(capsys, ["judge", "rows.jsonl", "--output", "rows.jsonl/out.jsonl"], 2)
-    assert "rows.jsonl/out.jsonl" in line
+    line = said(capsys, [*command, "--output", output], 2)
+    assert line.startswith(f"selftrain: {output}: cannot be written")
 
 
 @pytest.mark.parametrize("option", ["--fuel=0", "--workers=0", "--fuel=2e10"])

@@ -114,19 +114,38 @@ def test_the_command_killed_at_random_instants_ends_with_the_same_bytes(
     assert undisturbed.returncode == 0, said
     instants = random.Random(0)
     num_killed = 0
-    for _ in range(4):
+    for _ in range(3):
         process = command("killed")
         try:
             process.wait(instants.uniform(0.3, 0.9) * seconds)
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             num_killed += 1
-        process.communicate()
+        # The pipe ends with the last process that holds it, a worker of the judge perhaps.
+        process.communicate(timeout=60)
     last = command("killed")
-    assert (last.communicate()[1], last.returncode)[1] == 0
+    said = last.communicate()[1].decode()
+    assert last.returncode == 0, said
     assert num_killed > 0
     assert differing(tmp_path / "killed", contents(tmp_path / "undisturbed")) == ["run.json"]
     ours, theirs = (
         json.loads((tmp_path / x / "run.json").read_text()) for x in ("killed", "undisturbed")
     )
     assert ours | {"command": None} == theirs | {"command": None}
+
+
+def test_workers_of_the_judge_end_soon_after_a_kill() -> None:
+    code = """
+from itertools import repeat
+from judge import judge_many
+pairs = repeat(("def f(x: int):\\n    return x == 3", "def g():\\n    return 3"))
+for _ in judge_many(pairs, num_workers=2):
+    print("judged", flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"judged\n"
+    process.kill()
+    # The pipe ends when the last worker has gone.
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
