@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -58,7 +57,7 @@ def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -
 
     # Built here, once, rather than by every worker.
     guest()
-    with Parallel(n_jobs=num_workers, backend="loky") as parallel:
+    with Parallel(num_workers, backend="loky", initializer=end_with_parent) as parallel:
         while batch := list(islice(source, BATCH_PAIRS * num_workers)):
             distinct = {key(pair): pair for pair in batch}
             verdicts = judge_batch(parallel, list(distinct.values()), limits)
@@ -92,11 +91,9 @@ def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> l
 
 def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
     """Judge a few pairs; this runs in a worker."""
-    end_with_parent()
     return [judge(f, g, limits) for f, g in chunk]
 
 
-@cache
 def end_with_parent() -> None:
     """Let this worker end soon after its parent does; loky's would wait for minutes or for ever."""
     parent = os.getppid()
