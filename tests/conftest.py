@@ -9,6 +9,8 @@ import pytest
 
 # Before any test imports a library of Hugging Face, which reads it once. Nothing is downloaded.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# The models of the tests are so small that threads only wait for each other. torch reads it once.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(scope="session")
