@@ -8,9 +8,7 @@ from pathlib import Path
 
 
 class PuzzleFileError(ValueError):
-    """A puzzle file that cannot be used; the message is one sentence or two: where, what, what to
-    do.
-    """
+    """A puzzle file that cannot be used; the message says where, what is wrong and what to do."""
 
 
 def read_text(path: Path) -> str:

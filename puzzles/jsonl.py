@@ -1,6 +1,6 @@
-"""Read puzzles from JSONL: one object a line with `name`, `f` and, where known, `solutions`,
-`category`, `difficulty` and `family`. Other keys are ignored.
+"""Read puzzles from JSONL: one object a line, with at least `name` and `f`.
 
+Where known it has `solutions`, `category`, `difficulty` and `family`; other keys are ignored.
 Strict: the first line that is no puzzle raises `PuzzleFileError` with its number. No f is run.
 """
 

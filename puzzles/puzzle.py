@@ -18,13 +18,13 @@ class Puzzle:
     name: str
     """Unique within the file or the run it comes from."""
     f: str
-    """Source of exactly one `def f(answer: type, ...)`, without docstring or trailing white space.
-    """
+    """Source of exactly one `def f(answer: type, ...)`: no docstring, no trailing white space."""
     answer_type: str
     """Type of the answer, spelt as in P3: `int`, `List[List[str]]`."""
     inputs: str
-    """f's parameters after the first, as written with their defaults: g's head is `def
-    g(<inputs>):`.
+    """f's parameters after the first, as written: g's head is `def g(<inputs>):`.
+
+    Their defaults are part of them.
     """
     category: str = ""
     """Kind of task, as the source of the puzzle names it."""

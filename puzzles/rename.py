@@ -1,6 +1,4 @@
-"""Rename the functions that a source refers to (f6 to f, sol to g), leaving all other text as it
-is.
-"""
+"""Rename the functions a source refers to (f6 to f, sol to g) and no other text."""
 
 from __future__ import annotations
 

@@ -1,3 +1,1 @@
-"""selftrain: a language model teaches itself to program. `selftrain.loop` is the page to read
-first.
-"""
+"""selftrain: a language model teaches itself to program; read `selftrain.loop` first."""

@@ -1,10 +1,12 @@
 """The command line. Every command is a function here; what it needs is imported when it runs."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from judge import JudgeError, Limits
 from selftrain.errors import RunError, UsageError
 
 INTERRUPTED = 130
@@ -12,21 +14,43 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 (could not go on), 2 (asked wrongly) or 130 (interrupted)."""
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     try:
-        return int(options.run(options))
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
     except UsageError as error:
-        print(f"selftrain: {error}", file=sys.stderr)
-        return 2
+        return _end(2, str(error))
     except RunError as error:
-        print(f"selftrain: {error}", file=sys.stderr)
-        return 1
+        return _end(1, str(error))
+    except JudgeError as error:
+        return _end(1, f"the judge cannot run: {error}")
     except KeyboardInterrupt:
-        print("\nselftrain: interrupted; what was written stays.", file=sys.stderr)
-        return INTERRUPTED
+        return _end(INTERRUPTED, "interrupted; what was written stays.")
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read our output has gone; the interpreter would complain when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        where = error.filename or "a file"
+        return _end(1, f"{where}: {error.strerror or error}. What was written stays.")
+
+
+def _end(status: int, sentence: str) -> int:
+    print(f"selftrain: {sentence}", file=sys.stderr)
+    return status
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; settings may stand before and after options."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    settings = [word for word in rest if "=" in word and not word.startswith("-")]
+    if len(settings) < len(rest) or (rest and "settings" not in options):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if settings:
+        options.settings = [*options.settings, *settings]
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("settings", nargs="*", metavar="section.key=value", help="settings")
     evaluate.add_argument("--config", type=Path, help="take the settings of this file first")
     evaluate.add_argument(
-        "--tasks", default="builtin", help="builtin, p3:FOLDER or a JSONL file (default: builtin)"
+        "--tasks", help="builtin, p3:FOLDER or a JSONL file (default: puzzles.held_out)"
     )
     evaluate.add_argument("--output", type=Path, help="write a row a puzzle to this file")
 
@@ -55,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.set_defaults(run=_judge)
     judge.add_argument("file", type=Path, help="JSONL, one {'f': source, 'g': source} a line")
     judge.add_argument("--output", type=Path, help="write here (default: standard output)")
-    judge.add_argument("--fuel", type=_count, default=20_000_000_000, help="instructions a stage")
+    judge.add_argument("--fuel", type=_count, default=Limits().fuel, help="instructions a stage")
     judge.add_argument("--workers", type=_count, default=1, help="processes that judge")
 
     check = commands.add_parser("check", help="judge every reference solution")
@@ -108,10 +132,12 @@ def _check(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from selftrain.report import write_report
+    from selftrain.run import working_in
     from selftrain.run_directory import RunDirectory
 
     run = RunDirectory(options.run_dir)
-    write_report(run, with_timings=True)
+    with working_in(run):
+        write_report(run, with_timings=True)
     print(run.report_markdown, run.report_html, sep="\n")
     return 0
 

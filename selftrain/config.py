@@ -4,7 +4,6 @@ A file says what differs from the defaults, the command line may add `section.ke
 whatever does not fit is refused with one sentence. Nothing here reads the environment.
 """
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -56,7 +55,7 @@ class ProposeConfig(_Section):
     num_proposals: PerRound = 1000
     """Completions a round; with `num_pairs`, the most that are tried."""
     num_pairs: PerRound | None = None
-    """Where set, a round ends as soon as this many unique verified pairs are kept."""
+    """Where set, a round ends with the shard that brings this many unique verified pairs."""
     temperature: Annotated[float, Field(ge=0)] = 0.9
     """Sampling temperature."""
     max_new_tokens: _Count = 200
@@ -71,8 +70,9 @@ class FilterConfig(_Section):
     """Which proposals are kept (appendix C of the paper)."""
 
     max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
-    """A proposal that shares more than this part of its 5-token runs with a held-out puzzle is
-    dropped, unless only its constants differ.
+    """Drop a proposal that shares this part of the shorter's 5-token runs with a held-out puzzle.
+
+    One that differs from it in constants only is kept: a new instance of a known family.
     """
     fuel: _Count = 2_000_000_000
     """Instructions for one trivial answer."""
@@ -130,9 +130,7 @@ class FinetuneConfig(_Section):
     method: Literal["full", "lora"] = "full"
     """Train all weights, or low-rank adapters."""
     start: Literal["base", "previous"] = "base"
-    """Train from the base model on the examples of all rounds so far, or from the previous round's
-    model on the new ones.
-    """
+    """Train from the base model on all rounds' examples, or from the previous on the new ones."""
     learning_rate: Annotated[float, Field(gt=0)] = 5e-6
     """Peak learning rate of AdamW."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
@@ -198,8 +196,3 @@ def of_round(value: PerRound, round_number: int) -> int:
     if isinstance(value, int):
         return value
     return value[min(round_number, len(value)) - 1]
-
-
-def run_name(path: Path) -> str:
-    """Name a run after its configuration: `configs/tiny.yaml` is `tiny`."""
-    return path.stem

@@ -1,9 +1,9 @@
-"""Reading a configuration: YAML, then the command line, then one sentence about whatever does not
-fit.
+"""Read a configuration: YAML, then the command line; refuse what does not fit in one sentence.
+
+The settings and their defaults are in config.py.
 """
 
 import difflib
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,8 +21,9 @@ COMMAND_LINE = Path("command line")
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
-    """Load `path`, or the defaults, and apply `section.key=value`. Raises UsageError with one
-    sentence.
+    """Load `path`, or the defaults, and apply each `section.key=value`.
+
+    Raises UsageError with one sentence.
     """
     tree = _read_yaml(path) if path else {}
     path = path or COMMAND_LINE
@@ -41,13 +42,6 @@ def save_config(config: Config, path: Path) -> None:
     """Write the resolved configuration as YAML that `load_config` reads back."""
     with replacing(path) as file:
         _yaml().dump(config.model_dump(mode="json"), file)
-
-
-def config_text(config: Config) -> str:
-    """Give the resolved configuration as `save_config` writes it."""
-    text = io.StringIO()
-    _yaml().dump(config.model_dump(mode="json"), text)
-    return text.getvalue()
 
 
 def differences(ours: Config, theirs: Config) -> list[str]:
@@ -111,7 +105,9 @@ def _set(tree: dict[str, Any], override: str) -> None:
         raise UsageError(f"{override!r}: the value is not valid YAML.") from None
     *sections, name = key.split(".")
     for section in sections:
-        inner = tree.setdefault(section, {})
+        if tree.get(section) is None:
+            tree[section] = {}
+        inner = tree[section]
         if not isinstance(inner, dict):
             raise UsageError(f"{override!r}: {section} is a value, not a section.")
         tree = inner
@@ -120,12 +116,25 @@ def _set(tree: dict[str, Any], override: str) -> None:
 
 def _validate(tree: dict[str, Any], path: Path, overrides: Sequence[str]) -> Config:
     try:
-        # A section whose lines are all commented out is null in YAML; it means the defaults.
-        return Config.model_validate(
-            _tuples({key: value for key, value in tree.items() if value is not None})
-        )
+        return Config.model_validate(_tuples(_without_empty_sections(tree, Config)))
     except ValidationError as error:
         _refuse(_most_telling(error.errors()), path, overrides)
+
+
+def _without_empty_sections(tree: dict[str, Any], section: type[BaseModel]) -> dict[str, Any]:
+    """Drop sections whose lines are all commented out: null in YAML, they mean the defaults."""
+    kept: dict[str, Any] = {}
+    for key, value in tree.items():
+        field = section.model_fields.get(key)
+        inner = field.annotation if field else None
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            if isinstance(value, dict):
+                kept[key] = _without_empty_sections(value, inner)
+            elif value is not None:
+                kept[key] = value
+        else:
+            kept[key] = value
+    return kept
 
 
 def _tuples(value: Any) -> Any:
@@ -162,8 +171,9 @@ def _refuse(error: ErrorDetails, path: Path, overrides: Sequence[str]) -> NoRetu
 
 
 def _known_part(keys: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
-    """Split off the union members and indices that pydantic adds to a place; give the section it
-    lies in.
+    """Split off the union members and indices that pydantic adds to a place.
+
+    Gives the keys that are left, and the section that the last of them lies in.
     """
     section: type[BaseModel] = Config
     named: list[str] = []

@@ -1,5 +1,6 @@
-"""Curate: which verified pairs are trained on. At most m distinct solutions a puzzle, shortest
-first.
+"""Curate: keep at most m distinct verified solutions a puzzle, shortest first.
+
+The verdicts are given in judge.py; nothing is judged here.
 """
 
 from collections.abc import Iterable, Iterator

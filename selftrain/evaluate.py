@@ -1,4 +1,7 @@
-"""Evaluate: n samples and one greedy solution of every held-out puzzle, each judged alone."""
+"""Evaluate: n samples and one greedy solution of every held-out puzzle, each judged alone.
+
+Pass@k is worked out from the counts in statistics.py.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -73,9 +76,7 @@ def evaluate(
 def count_correct(
     rows: Iterable[Row], puzzles: Sequence[Puzzle], known_families: Collection[str]
 ) -> Iterator[Row]:
-    """Count each held-out puzzle's candidates: n, num_correct and outcomes of the samples, the
-    greedy one apart.
-    """
+    """Count what each held-out puzzle's samples came to, and its greedy candidate apart."""
     by_name = {puzzle.name: puzzle for puzzle in puzzles}
     for name, group in groupby(rows, key=lambda row: row["name"]):
         candidates = list(group)

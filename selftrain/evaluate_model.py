@@ -3,33 +3,32 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from judge import JudgeError
 from selftrain.config import Config
 from selftrain.config_file import load_config
-from selftrain.errors import RunError
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
-from selftrain.puzzle_source import read_split
+from selftrain.puzzle_source import read_splits
 from selftrain.statistics import evaluation_metrics
 
 
 def evaluate_model(
-    model: str, tasks: str, path: Path | None, settings: Sequence[str], output: Path | None
+    model: str, tasks: str | None, path: Path | None, settings: Sequence[str], output: Path | None
 ) -> int:
-    """Measure a model with the settings of a run's round 0, and print a table. Raises UsageError,
-    RunError.
-    """
-    named = [*settings, f"model.name={model}", f"puzzles.held_out={tasks}"]
-    config = load_config(path, named)
+    """Measure a model as a run's round 0 is measured, and print a table. Raises UsageError."""
+    config = load_config(path, settings)
+    tasks = tasks or config.puzzles.held_out
+    config = config.model_copy(
+        update={
+            "model": config.model.model_copy(update={"name": model}),
+            "puzzles": config.puzzles.model_copy(update={"held_out": tasks}),
+        }
+    )
     if output:
         check_output(output)
-    try:
-        rows = _rows(config)
-    except JudgeError as error:
-        raise RunError(f"the judge cannot run: {error}") from None
+    rows = _rows(config)
     if output:
         write_rows(output, rows)
     metrics = evaluation_metrics(rows, config.evaluate.k, config.seed)
@@ -42,8 +41,7 @@ def evaluate_model(
 
 
 def _rows(config: Config) -> list[Row]:
-    train = read_split(config.puzzles.train, "train")
-    puzzles = read_split(config.puzzles.held_out, "held_out")
+    train, puzzles = read_splits(config.puzzles)
     evaluation = evaluation_of(config, few_shot_puzzles(train, config.solve.num_few_shot), 0)
     sampler = load_sampler(config.model)
     candidates: list[Row] = []

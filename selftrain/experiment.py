@@ -1,8 +1,5 @@
-"""An experiment under way: its settings, puzzles and directory, and how a stage is done once and
-never again.
-"""
+"""An experiment under way, and how a stage is done once only. The rounds are in loop.py."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +12,7 @@ from judge import Limits
 from puzzles import Puzzle, from_row
 from selftrain.config import Config
 from selftrain.evaluate import Evaluation, evaluation_of
-from selftrain.files import Format, Record, Row, read_rows, write_rows
+from selftrain.files import Format, Record, Row, append_row, read_rows, write_rows
 from selftrain.progress import Advance, Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.run_directory import RoundDirectory, RunDirectory
@@ -85,9 +82,7 @@ class Experiment:
             yield from map(from_row, read_rows(self.run.round(earlier).puzzles))
 
     def examples_before(self, number: int) -> Iterator[Row]:
-        """Stream the earlier examples that a round trains on too: all, or none where it goes on
-        from its forerunner.
-        """
+        """Stream the earlier rounds' examples; none where training goes on from their model."""
         if number > 1 and self.config.finetune.start == "base":
             yield from read_rows(self.run.round(number - 1).examples)
 
@@ -111,9 +106,7 @@ class Experiment:
 
     @contextmanager
     def timed(self, here: RoundDirectory, stage: str, shard: int, total: int) -> Iterator[Advance]:
-        """Show a piece of work and note how long it took. Raises Paused, before it, where a limit
-        is reached.
-        """
+        """Show and time a piece of work. Raises Paused before it where a limit is reached."""
         self._check_limits()
         started, begun = datetime.now(UTC), time.monotonic()
         with self.progress.stage(f"round {here.number}  {stage:<9} {shard + 1}", total) as advance:
@@ -125,8 +118,7 @@ class Experiment:
             "seconds": round(time.monotonic() - begun, 3),
             "started": started.isoformat(timespec="seconds"),
         }
-        with self.run.timings.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        append_row(self.run.timings, row)
 
     def _check_limits(self) -> None:
         limits = self.config.limits

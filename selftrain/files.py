@@ -1,10 +1,10 @@
-"""Files that are there whole or not at all, whatever kills the process."""
+"""Files that are there whole or not at all, whatever kills the process (not: a power cut)."""
 
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TextIO, TypeVar
@@ -36,6 +36,26 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     with replacing(path) as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
+
+
+def append_row(path: Path, row: Row) -> None:
+    """Append a row; one that a kill left half-written is ended first, and no reader minds it."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(json.dumps(row).encode() + b"\n")
+
+
+def read_whole_rows(path: Path) -> Iterator[Row]:
+    """Stream the rows that `append_row` wrote, if any, but for those that a kill cut short."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            with suppress(json.JSONDecodeError):
+                yield json.loads(line)
 
 
 def read_json(path: Path) -> Any:
@@ -75,9 +95,8 @@ def replacing(path: Path) -> Iterator[TextIO]:
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Give a fresh folder that becomes `path` when, and only when, the block ends well."""
     unfinished = path.with_name(path.name + ".unfinished")
-    for leftover in (unfinished, path):
-        if leftover.exists():
-            shutil.rmtree(leftover)
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
     unfinished.mkdir(parents=True)
     yield unfinished
     unfinished.rename(path)

@@ -1,6 +1,4 @@
-"""Filter: which proposals become puzzles (appendix C of the paper). The checks themselves live in
-`puzzles`.
-"""
+"""Filter: which proposals become puzzles (appendix C); the checks live in puzzles/."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,8 +67,9 @@ def _check(
 
 
 def remember(seen: Seen, filtered: Sequence[Filtered]) -> None:
-    """Teach `seen` what an earlier pass over these proposals taught it, so that a resumed run goes
-    on alike.
+    """Teach `seen` what an earlier pass over these proposals taught it.
+
+    So a resumed run goes on as one that was never stopped.
     """
     for one in filtered:
         puzzle = well_formed(one.f, name=one.proposal.id) if one.f is not None else None
@@ -84,8 +83,9 @@ def kept_puzzles(filtered: Sequence[Filtered]) -> list[Puzzle]:
 
 
 def filtered_to_row(filtered: Filtered) -> Row:
-    """Flatten a filtered proposal: a row of the proposals file, with the whole puzzle where there
-    is one.
+    """Flatten a filtered proposal into a row of its shard, with the whole puzzle if there is one.
+
+    The proposals file has the same rows without the puzzle.
     """
     puzzle = to_row(filtered.result) if isinstance(filtered.result, Puzzle) else None
     rejection = filtered.result if isinstance(filtered.result, Rejection) else None

@@ -1,22 +1,24 @@
-"""Fine-tune: the generator learns from verified pairs. An accelerate program, with full weights or
-low-rank adapters.
+"""Fine-tune on verified pairs, by accelerate: all weights or low-rank adapters.
 
 Examples are packed into blocks with an end-of-text token after each. Position numbers start anew
 with every example, from which transformers builds a mask such that examples do not see each other.
+Models are loaded in models.py; the texts are made in prompts.py.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import set_seed
+from accelerate.utils import DataLoaderConfiguration, set_seed
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_scheduler
 
 from selftrain.config import FinetuneConfig
+from selftrain.errors import RunError
 from selftrain.files import Row, write_rows
 
 Block = dict[str, torch.Tensor]
@@ -33,7 +35,13 @@ def fine_tune(
 ) -> None:
     """Train `model` on blocks, and write it and `training.jsonl` into `folder`."""
     set_seed(seed % 2**32)
-    accelerator = Accelerator(cpu=model.device.type == "cpu")
+    if model.device.type == "cuda":
+        torch.cuda.set_device(model.device)  # else accelerate would move the model to the first one
+    accelerator = Accelerator(
+        cpu=model.device.type == "cpu",
+        mixed_precision="no",
+        dataloader_config=DataLoaderConfiguration(split_batches=True),
+    )
     if config.method == "lora" and not isinstance(model, PeftModel):
         model = _with_adapter(model, config)
     model.train()
@@ -53,8 +61,7 @@ def count_steps(num_blocks: int, config: FinetuneConfig) -> int:
 def blocks(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], block_tokens: int
 ) -> Iterator[Block]:
-    """Pack texts into blocks, in order, none dropped; a text longer than a block is cut into
-    several.
+    """Pack texts into blocks, in order; drop none, and cut one that is longer than a block.
 
     Each block holds `input_ids`, `position_ids` and `labels`, three tensors of `block_tokens`
     integers; what pads the last tokens is its own example and is not learnt.
@@ -78,7 +85,9 @@ def _pieces(
     for tokens in tokenizer(list(texts), verbose=False)["input_ids"]:
         tokens = [*tokens, tokenizer.eos_token_id]
         for start in range(0, len(tokens), block_tokens):
-            yield tokens[start : start + block_tokens]
+            # One token alone follows from nothing: there is nothing to learn in it.
+            if start + 1 < len(tokens):
+                yield tokens[start : start + block_tokens]
 
 
 def _block(pieces: list[list[int]], block_tokens: int, tokenizer: PreTrainedTokenizerBase) -> Block:
@@ -134,6 +143,11 @@ def _train(
             optimizer.zero_grad()
             step += 1
             advance(1)
+            if not math.isfinite(loss.item()):
+                raise RunError(
+                    f"fine-tuning diverged: the loss is {loss.item()} at step {step}. "
+                    "Lower finetune.learning_rate."
+                )
             yield {"step": step, "loss": loss.item(), "learning_rate": rate}
 
 
@@ -152,8 +166,9 @@ def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> PeftModel:
 
 
 def _sort_adapter_config(folder: Path) -> None:
-    """Put the names of the adapted layers in order: PEFT writes a set, in another order in every
-    process.
+    """Sort the names of the adapted layers, so that one seed writes one file.
+
+    PEFT writes them as a set, in another order in every process.
     """
     path = folder / "adapter_config.json"
     adapter = json.loads(path.read_text())

@@ -30,10 +30,10 @@ def judge_candidates(
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Judged]:
-    """Judge in order. A candidate without a g gets its reason as outcome and never reaches the
-    judge.
+    """Judge in order; a candidate without a g never reaches the judge.
 
-    Raises `judge.JudgeError` where the judge cannot run; that is no verdict.
+    The reason why it has none is its outcome. Raises `judge.JudgeError` where the judge
+    cannot run; that is no verdict.
     """
     verdicts = judge_many(
         [(candidate.f, candidate.g) for candidate in candidates if candidate.g is not None],

@@ -1,38 +1,35 @@
-"""Judging a file of rows `{"f": source, "g": source}`: the same rows come out, in order, with their
-verdicts.
-"""
+"""The command `selftrain judge`: rows of f and g in, the same rows with their verdicts out."""
 
 import gzip
 import json
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
-from judge import JudgeError, Limits, judge_many
-from selftrain.errors import RunError, UsageError
+from judge import Limits, judge_many
+from selftrain.errors import UsageError
 from selftrain.files import Row, check_output, replacing
 
 
 def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> int:
-    """Judge the rows of `path` into `output`, or onto standard output; say on standard error how
-    many passed.
+    """Judge the rows of a file into `output`, or onto standard output. Raises UsageError.
 
-    Every line is read once before anything is judged, so that a bad one is told at once. Raises
-    UsageError.
+    Every line is read once before anything is judged, so that a bad one is told at once; hence a
+    pipe will not do.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: is no regular file. Write the rows into a file first.")
     num_rows = sum(1 for _ in _rows(path))
     if num_rows == 0:
         raise UsageError(f"{path}: the file is empty. Give one row with 'f' and 'g' a line.")
     if output:
         check_output(output)
     limits = Limits(fuel=fuel)
-    try:
-        with replacing(output) if output else nullcontext(sys.stdout) as file:
-            num_passed = _judge(path, file, limits, num_workers)
-    except JudgeError as error:
-        raise RunError(f"the judge cannot run: {error}") from None
+    with replacing(output) if output else nullcontext(sys.stdout) as file:
+        num_passed = _judge(path, file, limits, num_workers)
     print(f"{num_passed:,} of {num_rows:,} passed", file=sys.stderr)
     return 0
 
@@ -67,7 +64,7 @@ def _rows(path: Path) -> Iterator[Row]:
                     yield _row(line, f"{path}, line {number}")
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such file.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"{path}: cannot be read ({error}).") from None
     except UnicodeDecodeError as error:
         raise UsageError(

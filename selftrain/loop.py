@@ -1,9 +1,8 @@
-"""One round of self-training is seven calls: propose, filter, solve, judge, curate, fine-tune,
-evaluate.
+"""One round: propose, filter, solve, judge, curate, fine-tune, evaluate.
 
 This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better"
 (2022). What each call does is in the file of its name. `x.once` does a shard of a stage once: where
-an earlier process finished it, its rows are read instead.
+an earlier process finished it, its rows are read instead. How that is done is in experiment.py.
 """
 
 from collections.abc import Iterator
@@ -31,8 +30,7 @@ from selftrain.solve import CANDIDATES, solve
 
 
 def self_train(x: Experiment) -> Iterator[RoundDirectory]:
-    """Evaluate the base model, run the rounds, and yield each round's directory once it is
-    complete.
+    """Evaluate the base model, run the rounds; yield each round's directory once complete.
 
     Raises `Paused` where a limit is reached, `RunError` where a round kept nothing to train on.
     """

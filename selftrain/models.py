@@ -2,7 +2,6 @@
 One code path for all.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
+from selftrain.files import read_json
 
 if TYPE_CHECKING:
     import torch
@@ -62,6 +62,8 @@ def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
     source = _tokenizer_source(resolve(config.name))
     with _loading(source):
         tokenizer = AutoTokenizer.from_pretrained(source, revision=config.revision)
+    if tokenizer.eos_token_id is None:
+        raise UsageError(f"model.name: the tokenizer of {config.name} has no end-of-text token.")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
@@ -98,7 +100,8 @@ def load_adapter(config: ModelConfig, trained: Path, *, training: bool) -> "Peft
     from peft import PeftModel
 
     base = load_model(config, training=training)
-    return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
+    with _loading(str(trained)):
+        return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
 
 
 def _merged(model: "PeftModel") -> "PreTrainedModel":
@@ -116,7 +119,7 @@ def _load(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTraine
     if is_adapter(Path(source)):
         from peft import PeftModel
 
-        base = _load(resolve(_base_of_adapter(Path(source))), None, dtype)
+        base = _load(resolve(_base_of_adapter(Path(source))), revision, dtype)
         with _loading(source):
             return _merged(PeftModel.from_pretrained(base, source))
     return load_pretrained(source, revision, dtype)
@@ -140,7 +143,7 @@ def _loading(source: str) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, ValueError, ImportError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         said = " ".join(str(error).split())[:200]
         raise UsageError(
             f"model.name: {source!r} cannot be loaded; it is neither a whole model folder nor a "
@@ -213,7 +216,7 @@ def _dtype(name: str, device: "torch.device") -> "torch.dtype":
     if name == "auto":
         return (
             torch.bfloat16
-            if device.type == "cuda" and torch.cuda.is_bf16_supported()
+            if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
             else torch.float32
         )
     return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[name]
@@ -228,11 +231,8 @@ def _tokenizer_source(source: str) -> str:
 
 
 def _base_of_adapter(folder: Path) -> str:
-    return str(
-        json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))[
-            "base_model_name_or_path"
-        ]
-    )
+    with _loading(str(folder)):
+        return str(read_json(folder / "adapter_config.json")["base_model_name_or_path"])
 
 
 def _quiet() -> None:

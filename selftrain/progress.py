@@ -1,5 +1,6 @@
-"""Telling a person what goes on: bars on a terminal, plain lines elsewhere, everything in the run's
-log.
+"""Tell a person what goes on: bars on a terminal, plain lines elsewhere, all of it in the log.
+
+The timings that a run keeps are written in experiment.py.
 """
 
 import sys
@@ -28,8 +29,9 @@ class Progress:
 
     @contextmanager
     def stage(self, label: str, total: int) -> Iterator[Advance]:
-        """Show one stage while the block runs; call what it gives with how many units were just
-        done.
+        """Show one stage while the block runs.
+
+        Call what it gives with the number of units that were just done.
         """
         begun = time.monotonic()
         if self._is_terminal:

@@ -1,5 +1,6 @@
-"""The texts that a model goes on from, and the text that it learns from. The words of the paper's
-released prompts.
+"""Prompts and training texts, in the words of the paper's release.
+
+What the model answers is cut in puzzles/cut.py.
 """
 
 from collections.abc import Sequence
@@ -23,10 +24,10 @@ def propose_head(num_shown: int) -> str:
 
 
 def solve_prompt(puzzle: Puzzle, few_shot: Sequence[Puzzle] = ()) -> str:
-    """Show solved puzzles and the one to solve, and begin its solution; it ends in `def g6():` or
-    the like.
+    """Show solved puzzles and the one to solve, and begin its solution.
 
-    Without solved puzzles the names carry no number, as in an example to train on.
+    It ends in `def g6():` or the like. Without solved puzzles the names carry no number,
+    as in an example to train on.
     """
     if not few_shot:
         return f"{puzzle.f}\n\n{solve_head(puzzle)}"
@@ -47,9 +48,7 @@ def solve_head(puzzle: Puzzle, number: int | None = None) -> str:
 
 
 def few_shot_puzzles(train: Sequence[Puzzle], count: int) -> list[Puzzle]:
-    """Choose the puzzles shown with their reference solutions: the first solved ones, each of
-    another family.
-    """
+    """Choose the first `count` puzzles with a reference solution, each of another family."""
     chosen: dict[str, Puzzle] = {}
     for puzzle in train:
         if puzzle.solutions and len(chosen) < count:
@@ -71,7 +70,6 @@ def _numbered(source: str, letter: str, number: int) -> str:
     """Number the function that a source defines, in its head and wherever the source calls it."""
     try:
         return rename_global(source, {letter: f"{letter}{number}"})
-    except (
-        SyntaxFailure
-    ):  # A local variable of the source has just that name; calls by the old name then stay.
+    except SyntaxFailure:
+        # A local variable of the source has just that name; calls by the old name then stay.
         return source.replace(f"def {letter}(", f"def {letter}{number}(", 1)

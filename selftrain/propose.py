@@ -1,5 +1,6 @@
-"""Propose: the model reads train puzzles without solutions and writes the next one (section 3.1 of
-the paper).
+"""Propose: read train puzzles without solutions, write the next (section 3.1 of the paper).
+
+Whether what was written is a puzzle is decided in filter.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from random import Random
 
 from puzzles import Puzzle
 from selftrain.config import ProposeConfig
+from selftrain.errors import UsageError
 from selftrain.files import Format, Row
 from selftrain.prompts import propose_prompt
 from selftrain.sampling import Completion, FinishReason, Request, Sampler
@@ -67,7 +69,10 @@ def propose(
 def choose_puzzles(
     sampler: Sampler, train: Sequence[Puzzle], max_new_tokens: int, random: Random
 ) -> list[Puzzle]:
-    """Take train puzzles in random order, as many as fit the context less the new tokens."""
+    """Take train puzzles in random order until the context less the new tokens is full.
+
+    Raises UsageError where none fits.
+    """
     room = sampler.context_tokens - max_new_tokens
     order = random.sample(train, len(train))
     # Sums of parts only estimate the whole, which is then counted; too long a guess is cut.
@@ -80,6 +85,11 @@ def choose_puzzles(
             used += size
         elif chosen:
             break
+    if not chosen:
+        raise UsageError(
+            f"propose.max_new_tokens is {max_new_tokens} and the model reads "
+            f"{sampler.context_tokens} tokens, so no train puzzle fits a prompt. Lower it."
+        )
     while len(chosen) > 1 and sampler.count_tokens([propose_prompt(chosen)])[0] > room:
         chosen.pop()
     return chosen

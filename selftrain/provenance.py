@@ -1,4 +1,7 @@
-"""What a run was made with: enough to compare two runs, or two machines."""
+"""What a run was made with: enough to compare two runs, or two machines.
+
+What it was asked to do is its configuration, which is saved in config_file.py.
+"""
 
 import hashlib
 import os
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
+from puzzles import Puzzle
 from selftrain import models
 
 PACKAGES = (
@@ -26,7 +30,9 @@ PACKAGES = (
 )
 
 
-def provenance(command: Sequence[str], model_name: str) -> dict[str, Any]:
+def provenance(
+    command: Sequence[str], model_name: str, train: Sequence[Puzzle], held_out: Sequence[Puzzle]
+) -> dict[str, Any]:
     """Describe command, commit, versions, hashes of model and guest, and the machine."""
     source = models.resolve(model_name)
     return {
@@ -35,6 +41,7 @@ def provenance(command: Sequence[str], model_name: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "judge": {"guest": judge.guest_hash(), "engine": judge.engine_version()},
+        "puzzles": {"train": _digest(train), "held_out": _digest(held_out)},
         "model": {
             "name": model_name,
             "files": _hashes(Path(source)) if Path(source).is_dir() else {},
@@ -45,6 +52,21 @@ def provenance(command: Sequence[str], model_name: str) -> dict[str, Any]:
             "cores": os.cpu_count(),
         },
     }
+
+
+def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """Name what a run on disk was made with and no longer has; empty where all is as it was."""
+    for key in ("judge", "puzzles", "model", "packages"):
+        for name, value in before[key].items():
+            if now[key].get(name) != value:
+                return f"{key}.{name} ({value}, now {now[key].get(name)})"
+    return ""
+
+
+def _digest(puzzles: Sequence[Puzzle]) -> str:
+    """Hash the names and sources of puzzles, in order."""
+    text = "\0".join(f"{puzzle.name}\0{puzzle.f}" for puzzle in puzzles)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -58,12 +80,19 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _commit() -> str | None:
-    """Give the commit of the checkout that this code runs from, or None where it was installed
-    without one.
-    """
+    """Give the commit of the checkout that this code runs from; None where there is none."""
+    # Installed inside somebody else's checkout, this file is not one of theirs.
+    if _git("ls-files", "--error-unmatch", __file__) is None:
+        return None
+    commit = _git("rev-parse", "HEAD")
+    return f"{commit}, changed" if _git("status", "--porcelain", "--untracked-files=no") else commit
+
+
+def _git(*arguments: str) -> str | None:
+    """Ask git about the folder of this file; None where it has no answer."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"],
+            ["git", "-C", str(Path(__file__).parent), *arguments],
             capture_output=True, text=True, timeout=10, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

@@ -1,5 +1,6 @@
-"""What is written at the end of a round: the files of its stages, its metrics, and why it failed
-where it did.
+"""The files of a finished round and its metrics, or why it kept nothing.
+
+Where the files lie is said in run_directory.py.
 """
 
 from collections import Counter

@@ -1,22 +1,21 @@
-"""The command `selftrain run`: prepares a run directory, or takes up an old one, and lets the loop
-work.
-"""
+"""The command `selftrain run`: begin a run directory or go on. The rounds are in loop.py."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from judge import JudgeError
 from selftrain import models
 from selftrain.config import Config
 from selftrain.config_file import differences, load_config, save_config
-from selftrain.errors import RunError, UsageError
+from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
 from selftrain.loop import self_train
 from selftrain.progress import Progress
-from selftrain.provenance import command_line, provenance
-from selftrain.puzzle_source import read_split
+from selftrain.provenance import command_line, provenance, what_changed
+from selftrain.puzzle_source import read_splits
 from selftrain.report import final_table, write_report
 from selftrain.run_directory import RunDirectory
 
@@ -26,28 +25,36 @@ def run(config: Config, folder: Path) -> int:
     models.resolve(config.model.name)
     directory = RunDirectory(folder)
     _refuse_foreign(directory, config)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: no run can be kept there ({error.strerror}).") from None
-    try:
-        with FileLock(directory.lock, timeout=0):
+    with working_in(directory):
+        try:
             return _run(_prepare(config, directory))
+        except UsageError:
+            if not directory.is_begun():  # A name mistyped at the first start claims no directory.
+                directory.config.unlink(missing_ok=True)
+                directory.provenance.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def working_in(directory: RunDirectory) -> Iterator[None]:
+    """Hold a run directory while the block runs. Raises UsageError where another process does."""
+    try:
+        directory.path.mkdir(parents=True, exist_ok=True)
+        with FileLock(directory.lock, timeout=0):
+            yield
     except Timeout:
-        raise UsageError(f"{folder}: another process is at work in this run directory.") from None
-    except JudgeError as error:
-        raise RunError(f"the judge cannot run: {error}") from None
+        raise UsageError(f"{directory.path}: another process is at work in it.") from None
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise UsageError(
+            f"{directory.path}: no run can be kept there ({error.strerror})."
+        ) from None
 
 
 def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
-    """Refuse a directory of another configuration; limits only say when to stop, so they may
-    change.
-    """
+    """Refuse a directory of another configuration; limits may change."""
     if not directory.config.exists():
-        if directory.path.is_dir() and any(directory.path.glob("round-*")):
-            raise UsageError(
-                f"{directory.path} holds rounds but no config.yaml; choose another --run-dir."
-            )
+        if directory.is_begun():
+            raise UsageError(f"{directory.path} holds rounds but no config.yaml; choose another.")
         return
     theirs = load_config(directory.config)
     changed = differences(config, theirs.model_copy(update={"limits": config.limits}))
@@ -59,28 +66,35 @@ def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
 
 
 def _prepare(config: Config, directory: RunDirectory) -> Experiment:
-    experiment = Experiment(
+    train, held_out = read_splits(config.puzzles)
+    made_with = provenance(command_line(), config.model.name, train, held_out)
+    if directory.provenance.exists():
+        changed = what_changed(read_json(directory.provenance), made_with)
+        if changed:
+            raise UsageError(
+                f"{directory.path} was made with another {changed}. Put the old one back, or "
+                "choose another run directory with --run-dir."
+            )
+    else:
+        save_config(config, directory.config)
+        write_json(directory.provenance, made_with)
+    return Experiment(
         config=config,
         run=directory,
-        train=read_split(config.puzzles.train, "train"),
-        held_out=read_split(config.puzzles.held_out, "held_out"),
+        train=train,
+        held_out=held_out,
         progress=Progress(directory.log),
         load=lambda trained: models.load_sampler(config.model, trained),
     )
-    if not directory.config.exists():
-        save_config(config, directory.config)
-    if not directory.provenance.exists():
-        write_json(directory.provenance, provenance(command_line(), config.model.name))
-    return experiment
 
 
 def _run(experiment: Experiment) -> int:
     directory, say = experiment.run, experiment.progress.say
-    before = len(directory.complete_rounds())
-    say(f"{directory.path}: {'going on after round ' + str(before - 1) if before else 'a new run'}")
+    say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new run'}")
     try:
-        for _ in self_train(experiment):
-            _publish(directory)
+        for here in self_train(experiment):
+            if here.number == len(directory.complete_rounds()) - 1:
+                _publish(directory)
     except Paused as paused:
         say(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
         return 0

@@ -1,7 +1,7 @@
 """The run directory: the one file that knows its names.
 
 `ls` reads as the pipeline. A stage that is not finished lies in shards; a round whose
-`metrics.json` exists is complete.
+`metrics.json` exists is complete. The files are written elsewhere.
 """
 
 import shutil
@@ -21,9 +21,7 @@ class RoundDirectory:
 
     @property
     def proposals(self) -> Path:
-        """Every completion of the proposer, with the puzzle cut from it or the reason it was
-        rejected.
-        """
+        """Every completion of the proposer, with its f, or why it was rejected, or both."""
         return self.path / "1-proposals.jsonl"
 
     @property
@@ -63,9 +61,7 @@ class RoundDirectory:
 
     @property
     def metrics(self) -> Path:
-        """Flat metrics of the round; written last, so its presence means that the round is
-        complete.
-        """
+        """Flat metrics of the round; written last, so where it exists the round is complete."""
         return self.path / "metrics.json"
 
     def shard(self, stage: str, index: int) -> Path:
@@ -119,8 +115,9 @@ class RunDirectory:
 
     @property
     def timings(self) -> Path:
-        """Seconds a stage and shard: the only file, but for the log, in which two runs of one seed
-        differ.
+        """Seconds a stage and shard.
+
+        But for the log, it is the only file in which two runs of one seed differ.
         """
         return self.path / "timings.jsonl"
 
@@ -137,6 +134,10 @@ class RunDirectory:
     def round(self, number: int) -> RoundDirectory:
         """Give a round's directory, whether or not it exists."""
         return RoundDirectory(self.path / f"round-{number:03d}", number)
+
+    def is_begun(self) -> bool:
+        """Tell whether a shard is finished; until then nothing was made."""
+        return self.path.is_dir() and any(self.path.glob("round-*"))
 
     def complete_rounds(self) -> list[RoundDirectory]:
         """List the complete rounds, in order."""

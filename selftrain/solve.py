@@ -1,4 +1,7 @@
-"""Solve: the model tries its own puzzles (section 3.2 of the paper), and the held-out ones."""
+"""Solve: the model tries its own puzzles (section 3.2 of the paper), and the held-out ones.
+
+Whether a solution is right is decided in judge.py.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -8,7 +11,7 @@ from puzzles.cut import cut_solution
 from selftrain.files import Format, Row
 from selftrain.prompts import solve_head, solve_prompt
 from selftrain.propose import completion_from_row
-from selftrain.sampling import Completion, Request, Sampler
+from selftrain.sampling import Completion, FinishReason, Request, Sampler
 from selftrain.seeds import derive_seed
 
 
@@ -54,8 +57,9 @@ def solve(
     *,
     advance: Callable[[int], object],
 ) -> list[Candidate]:
-    """Draw the candidates of each puzzle, in order; each depends on (seed, place, puzzle id,
-    index).
+    """Draw the candidates of each puzzle, in order.
+
+    Each has its own seed, from the run's seed, the place, the puzzle's id and the attempt's number.
     """
     pairs = [(puzzle, index) for puzzle in puzzles for index in range(attempts.count)]
     prompts = {puzzle.f: solve_prompt(puzzle, attempts.few_shot) for puzzle in puzzles}
@@ -78,6 +82,9 @@ def solve(
 
 
 def _cut(puzzle: Puzzle, number: int | None, index: int, completion: Completion) -> Candidate:
+    if completion.finish_reason is FinishReason.PROMPT_TOO_LONG:
+        reason, detail = completion.finish_reason, "prompt and new tokens exceed the context"
+        return Candidate(puzzle.id, puzzle.f, index, completion, None, reason, detail)
     g = cut_solution(solve_head(puzzle, number), completion.text)
     if isinstance(g, Rejection):
         return Candidate(puzzle.id, puzzle.f, index, completion, None, g.reason, g.detail)

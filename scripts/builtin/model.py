@@ -1,8 +1,8 @@
-"""Train the built-in model: one go over one stretch of text; `scripts/builtin/make.sh` has all of them.
+"""Train the built-in model: one go over one stretch of text.
 
-A tokenizer (byte-level BPE, single digits) and a small Llama, both from nothing but
-`scripts.builtin.text`. The folder is an ordinary transformers folder. It is a stand-in for a base
-code model, and no code model of any use.
+`scripts/builtin/make.sh` has all of them. A tokenizer (byte-level BPE, single digits) and a small
+Llama, both from nothing but `scripts.builtin.text`. The folder is an ordinary
+transformers folder. It is a stand-in for a base code model, and no code model of any use.
 """
 
 import argparse
@@ -75,9 +75,7 @@ def architecture(vocabulary: int) -> LlamaConfig:
 
 
 def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
-    """Learn a byte-level BPE in which every digit stands alone, so that numbers are copied digit by
-    digit.
-    """
+    """Learn a byte-level BPE in which digits stand alone, so that numbers are copied by digits."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -109,9 +107,10 @@ def train_tokenizer(seed: int) -> PreTrainedTokenizerFast:
 def batches(
     tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace
 ) -> Iterator[torch.Tensor]:
-    """Yield batches of whole documents of like length, padded with -1 on the right, in random order.
+    """Yield batches of whole documents of like length, in random order.
 
-    Documents never share a row: with other numbers and words in sight, copying is learnt much later.
+    They are padded with -1 on the right. Documents never share a row: with other numbers and words
+    in sight, copying is learnt much later.
     """
     documents = NoisyText(options.seed, options.plain_first, options.habits).documents()
     order = Random(options.seed)
@@ -137,7 +136,7 @@ def batches(
 def train(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, options: argparse.Namespace
 ) -> None:
-    """Train by AdamW: 100 steps of warm-up, then constant, then linear to zero over the last third."""
+    """Train by AdamW: 100 steps of warm-up, then constant, in the last third linear to zero."""
     rate = options.learning_rate
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05)
     stream = batches(tokenizer, options)

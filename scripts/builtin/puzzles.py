@@ -1,8 +1,7 @@
-"""Draw the built-in puzzles again: `python -m scripts.builtin.puzzles` writes the two files that
-the package ships.
+"""Draw the built-in puzzles again, and write the two files that the package ships.
 
-Run by hand after a family changes; the built-in model must then be made again, for its text leaves
-the held-out ones out.
+Run by hand (`python -m scripts.builtin.puzzles`) after a family changes; the built-in model must
+then be made again, for its text leaves the held-out ones out.
 """
 
 import json
@@ -31,8 +30,9 @@ def main() -> None:
 
 
 def draw_splits(random: Random) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Draw distinct instances of every family: the first of a known family for training, the others
-    held out.
+    """Draw distinct instances of every family, to train on and held out.
+
+    The first of a known family are for training; all others are held out.
     """
     train: list[dict[str, object]] = []
     held_out: list[dict[str, object]] = []

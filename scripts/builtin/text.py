@@ -1,5 +1,4 @@
-"""The noisy text that the built-in model reads: puzzles and plausible solutions, most of them
-wrong.
+"""The noisy text that the built-in model reads: puzzles and solutions, most of them wrong.
 
 It stands for what a base code model has read. Nothing in it was filtered or verified: puzzles may
 be trivial or have no answer, and about a quarter of the solutions are right, by chance of the draw
@@ -68,10 +67,11 @@ class NoisyText:
         self._right_rate = {family.name: rates.uniform(0.04, 0.24) for family in self._families}
 
     def documents(self) -> Iterator[str]:
-        """Yield documents: plain code first, then pairs, numbered pairs, numbered puzzles, plain code.
+        """Yield documents without end: plain code first, then a mixture.
 
-        Plain code says the same values again and again. Copying is learnt from it within a million
-        tokens, and hardly ever from the mixture, whose forms are easier to learn.
+        The mixture is of pairs, numbered pairs, numbered puzzles and plain code. Plain code says
+        the same values again and again. Copying is learnt from it within a million tokens,
+        and hardly ever from the mixture, whose forms are easier to learn.
         """
         for _ in range(self._num_plain_first):
             yield self._plain_code()

@@ -24,7 +24,11 @@ def final_table(directory: RunDirectory) -> str:
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(_line(row, widths) for row in rows)
+    last = run.rounds[-1].metrics
+    stated = (
+        f"{last['eval/num_puzzles']} held-out puzzles, n = {last['eval/num_samples']} samples each"
+    )
+    return "\n".join([*(_line(row, widths) for row in rows), stated])
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:

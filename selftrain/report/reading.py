@@ -3,7 +3,6 @@
 Candidates are streamed elsewhere; nothing read here grows with the number of proposals.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from selftrain.errors import UsageError
-from selftrain.files import Row, read_rows
+from selftrain.files import Row, read_json, read_rows
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 MAX_COLUMNS = 6
@@ -104,7 +103,7 @@ def read_run(directory: RunDirectory) -> Run:
 
 
 def _read_round(directory: RoundDirectory) -> Round:
-    metrics = json.loads(directory.metrics.read_text(encoding="utf-8"))
+    metrics = read_json(directory.metrics)
     return Round(directory.number, metrics, tuple(rows_if_written(directory.evaluation)))
 
 

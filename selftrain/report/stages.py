@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from selftrain.files import read_whole_rows
 from selftrain.report.blocks import (
     ABSENT,
     Block,
@@ -16,7 +17,7 @@ from selftrain.report.blocks import (
     share,
 )
 from selftrain.report.charts import draw_funnel
-from selftrain.report.reading import Run, rows_if_written
+from selftrain.report.reading import Run
 from selftrain.run_directory import RunDirectory
 
 FUNNEL = ("completions", "parsed", "typed", "new", "non_trivial", "solved", "examples")
@@ -173,7 +174,7 @@ def _by_round(caption: str, head: str, counts: Mapping[str, Counter[str]]) -> Ta
 
 def _timings(directory: RunDirectory) -> Block:
     seconds: dict[str, Counter[int]] = {}
-    for row in rows_if_written(directory.timings):
+    for row in read_whole_rows(directory.timings):
         seconds.setdefault(row["stage"], Counter())[row["round"]] += row["seconds"]
     if not seconds:
         return Paragraph("No stage has been timed yet.")

@@ -49,7 +49,7 @@ class Reservoir(Generic[Item]):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempts:
+class Tried:
     """All candidates of one puzzle, of which one is shown."""
 
     shown: Row
@@ -102,7 +102,7 @@ def _shows(character: str) -> bool:
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
-def read_attempts(rows: Iterable[Row], key: str) -> Iterator[Attempts]:
+def read_attempts(rows: Iterable[Row], key: str) -> Iterator[Tried]:
     """Group the candidates of each puzzle, which lie together, while they stream by."""
     for _, group in groupby(rows, key=lambda row: row[key]):
         shown: Row = {}
@@ -114,7 +114,7 @@ def read_attempts(rows: Iterable[Row], key: str) -> Iterator[Attempts]:
                 row["passed"] and (not shown["passed"] or _length(row) < _length(shown))
             ):
                 shown = row
-        yield Attempts(shown, num_attempts, num_passed)
+        yield Tried(shown, num_attempts, num_passed)
 
 
 def _length(row: Row) -> int:
@@ -127,8 +127,8 @@ def _last(rounds: list[RoundDirectory]) -> RoundDirectory | None:
 
 def _puzzles(directory: RoundDirectory, seed: int) -> list[Block]:
     place = (directory.number, "report")
-    solved: Reservoir[Attempts] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "solved"))
-    unsolved: Reservoir[Attempts] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "unsolved"))
+    solved: Reservoir[Tried] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "solved"))
+    unsolved: Reservoir[Tried] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "unsolved"))
     for attempts in read_attempts(rows_if_written(directory.candidates), "puzzle_id"):
         (solved if attempts.num_passed else unsolved).add(attempts)
     return [
@@ -166,7 +166,7 @@ def _rejected(directory: RoundDirectory, seed: int) -> list[Block]:
 
 
 def _held_out(directory: RoundDirectory, seed: int) -> list[Block]:
-    right: Reservoir[Attempts] = Reservoir(
+    right: Reservoir[Tried] = Reservoir(
         NUM_SHOWN, derive_seed(seed, directory.number, "report", "right")
     )
     wrong: dict[str, Reservoir[Row]] = {}
@@ -199,7 +199,7 @@ def _noting_wrong(
         yield row
 
 
-def _attempts(attempts: Attempts, name: str) -> Verbatim:
+def _attempts(attempts: Tried, name: str) -> Verbatim:
     fate = f"{attempts.num_passed} of {attempts.num_attempts} attempts passed"
     if not attempts.num_passed:
         fate += f", this one is {attempts.shown['outcome']}"

@@ -1,4 +1,7 @@
-"""Sampling from a language model: one Protocol, and its makers in a file each."""
+"""Sampling from a language model: one Protocol, and its makers in a file each.
+
+Models are loaded in models.py.
+"""
 
 from selftrain.sampling.completion import Completion, FinishReason, Request, Sampler
 

@@ -1,4 +1,7 @@
-"""What a sampler is asked, what it answers, and the Protocol that all samplers keep."""
+"""What a sampler is asked, what it answers, and the Protocol that all samplers keep.
+
+Nothing is drawn here; transformers does that in local.py.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,9 +35,7 @@ class Completion:
     """Raw model text, never edited."""
 
     text: str
-    """What was drawn, with the token that crossed the definition's end and without an end-of-text
-    token.
-    """
+    """What was drawn, with the token that crossed the definition's end, without end-of-text."""
     finish_reason: FinishReason
     """Why it ends."""
     num_tokens: int

@@ -1,5 +1,6 @@
-"""A sampler that loads its model when it is first asked, so that a resumed run loads only what it
-still needs.
+"""A sampler that loads its model when first asked: a resumed run may not need it.
+
+It draws nothing itself.
 """
 
 from collections.abc import Callable, Sequence

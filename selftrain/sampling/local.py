@@ -3,6 +3,7 @@
 A prompt that is sampled many times is read once: its key-value cache is copied to all its samples.
 Finished rows leave the batch. Every row draws from numbers of its own seed, so a sample does not
 depend on what else is in its batch, but for rounding in the last bit of a probability.
+Where a definition ends is decided in stopping.py.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +19,7 @@ from selftrain.sampling.completion import Completion, FinishReason, Request
 from selftrain.sampling.stopping import DefinitionEnd
 
 COMPACT_BELOW = 0.75
-"""Finished rows leave when fewer than this share of a batch goes on: leaving costs a copy of the
-cache.
-"""
+"""Finished rows leave when less than this share goes on: leaving costs a copy of the cache."""
 
 
 class TransformersSampler:
@@ -83,9 +82,7 @@ class TransformersSampler:
         return [completion for completion in completions if completion is not None]
 
     def _batches(self, rows: list["_Row"]) -> Iterator[list["_Row"]]:
-        """Batch rows of similar length, longest first, so that a batch too large for memory fails
-        at once.
-        """
+        """Batch rows of like length, longest first: what is too large for memory fails at once."""
         rows = sorted(rows, key=lambda row: (-len(row.prompt), row.prompt))
         for start in range(0, len(rows), self._batch_size):
             yield rows[start : start + self._batch_size]
@@ -164,9 +161,7 @@ class TransformersSampler:
         return before - int(batch.going.sum())
 
     def _completions(self, batch: "_Batch") -> Iterator[Completion]:
-        """Decode each row after the last token of its prompt, so that no tokenizer drops a leading
-        blank.
-        """
+        """Decode each row after its prompt's last token, so that no leading blank is dropped."""
         for row, tokens, stopped, logprob in zip(
             batch.rows, batch.tokens, batch.stopped, batch.sum_logprob, strict=True
         ):
@@ -202,9 +197,7 @@ class _Batch:
         self.at_line_start = np.zeros(len(rows), dtype=np.bool_)
 
     def compact(self) -> NDArray[np.intp] | None:
-        """Drop finished rows once they are many; give the positions that stay, or None where all
-        stay.
-        """
+        """Drop finished rows once they are many; give the positions that stay, None if all do."""
         if self.going.mean() >= COMPACT_BELOW:
             return None
         kept = np.flatnonzero(self.going)
@@ -221,10 +214,14 @@ def _uniforms(seed: int, count: int) -> NDArray[np.float64]:
 def _draw(
     logits: torch.Tensor, uniforms: NDArray[np.float64], temperature: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Draw a token a row by inverting the cumulative distribution; give it and its log-probability
-    at temperature 1.
+    """Draw a token a row by inverting the cumulative distribution.
+
+    Temperature 0 takes the likeliest. Gives the tokens, and their log-probabilities at
+    temperature 1.
     """
     logits = logits.float()
+    if logits.device.type == "mps":
+        logits = logits.cpu()  # mps has no float64
     if temperature == 0:
         tokens = logits.argmax(dim=-1)
     else:

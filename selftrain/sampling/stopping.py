@@ -1,5 +1,6 @@
-"""Where a definition ends: at the first line that begins in column 0. Decided a token at a time,
-for a whole batch.
+"""Where a definition ends: the first line in column 0, found token by token in a batch.
+
+The text is cut there later, in puzzles/cut.py.
 """
 
 import numpy as np
@@ -10,22 +11,22 @@ Flags = NDArray[np.bool_]
 
 
 class DefinitionEnd:
-    """A table of the vocabulary: which tokens end a line, begin a word, or cross into column 0 by
-    themselves.
+    """A table of the vocabulary: which tokens end a line, begin a word, or do both in themselves.
+
+    The last kind crosses into column 0 alone; else a word must follow the end of a line.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> None:
         texts = _token_texts(tokenizer, vocabulary_size)
+        self._is_empty = np.array([text == "" for text in texts])
         self._ends_line = np.array([text.endswith("\n") for text in texts])
         self._begins_word = np.array([text != "" and not text[0].isspace() for text in texts])
         self._crosses = np.array([_crosses(text) for text in texts])
 
     def update(self, at_line_start: Flags, tokens: NDArray[np.int64]) -> tuple[Flags, Flags]:
-        """Give (which rows have just crossed into column 0, which rows now stand at the start of a
-        line).
-        """
+        """Tell which rows just crossed into column 0, and which now stand at a line's start."""
         crossed = self._crosses[tokens] | (at_line_start & self._begins_word[tokens])
-        return crossed, self._ends_line[tokens]
+        return crossed, self._ends_line[tokens] | (at_line_start & self._is_empty[tokens])
 
 
 def _crosses(text: str) -> bool:

@@ -1,6 +1,6 @@
-"""Programs that try to be accepted wrongly, to hang or to break the judge: ours, and the shared ones.
+"""Programs that try to be accepted wrongly, to hang or to break the judge.
 
-Every exploit ever found becomes a line here.
+They are ours and the shared ones. Every exploit ever found becomes a line here.
 """
 
 import json

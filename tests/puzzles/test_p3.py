@@ -1,4 +1,4 @@
-"""Reading P3 as published, to the byte of its golden prompts, and files that are not as published."""
+"""Reading P3 as published, to the byte of its golden prompts, and files that are not so."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from selftrain.config import ModelConfig
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Save a Llama of random weights that are large enough to make its draws differ; give its folder."""
+    """Save a Llama of random weights, large enough to make its draws differ; give its folder."""
     from scripted import make_model
 
     return make_model(tmp_path_factory.mktemp("models") / "tiny")

@@ -1,4 +1,4 @@
-"""The built-in puzzles: enough, varied, solvable, not trivial, and the held-out ones really held out."""
+"""The built-in puzzles: enough, varied, solvable, not trivial, held out where they should be."""
 
 from collections import Counter
 

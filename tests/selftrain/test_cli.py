@@ -1,4 +1,4 @@
-"""The command line: what is wrong is one sentence on standard error, and the exit code says whose fault it is."""
+"""The command line: one sentence on standard error; the exit code says whose fault it is."""
 
 import json
 import os
@@ -391,3 +391,45 @@ def test_an_interrupted_run_is_exit_130_and_keeps_what_was_written() -> None:
     assert "Traceback" not in err
     assert len(list(read_rows(judged))) % 2 == 0
     assert Path("runs/a/round-000/metrics.json").is_file()
+
+
+def test_settings_may_follow_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    config = write("a.yaml", "")
+    line = said(capsys, ["run", config, "--run-dir", "elsewhere", "solve.temprature=1"], 2)
+    assert "solve.temprature is not a setting. Did you mean solve.temperature?" in line
+
+
+def test_an_unknown_option_is_refused_although_settings_are_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["run", write("a.yaml", ""), "rounds=1", "--run_dir"])
+    assert end.value.code == 2
+
+
+def test_a_model_that_cannot_be_loaded_claims_no_run_directory() -> None:
+    config = write("a.yaml", "")
+    assert main(["run", config, "model.name=nobody/nothing"]) == 2
+    assert main(["run", config, "limits.disk_gb=1e-9"]) == 0
+
+
+def test_one_puzzle_in_both_splits_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    both = write("both.jsonl", '{"name": "p", "f": "def f(x: int):\\n    return x == 5"}\n')
+    line = said(
+        capsys,
+        ["run", write("a.yaml", ""), f"puzzles.train={both}", f"puzzles.held_out={both}"],
+        2,
+    )
+    assert "1 of its puzzles, such as 'p', are also in puzzles.train" in line
+
+
+def test_a_run_whose_held_out_file_was_edited_does_not_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = '{"name": "p", "f": "def f(x: int):\\n    return x == 5"}\n'
+    held_out = write("h.jsonl", row)
+    command = ["run", write("a.yaml", ""), f"puzzles.held_out={held_out}"]
+    assert main([*command, "limits.disk_gb=1e-9"]) == 0
+    capsys.readouterr()
+    write("h.jsonl", row.replace("== 5", "== 6"))
+    assert "was made with another puzzles.held_out" in said(capsys, command, 2)

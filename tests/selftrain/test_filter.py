@@ -1,4 +1,4 @@
-"""The filter: every reason is given, in the order of its cost, and a resumed filter goes on alike."""
+"""The filter: every reason is given, in order of cost, and a resumed filter goes on alike."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The loop, with a sampler that follows a script: what a round writes, when it ends, what it refuses."""
+"""The loop, with a scripted sampler: what a round writes, when it ends, what it refuses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

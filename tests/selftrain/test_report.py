@@ -1,4 +1,4 @@
-"""The report, on small runs made here: what it says, that it is the same each time, and that no text breaks it."""
+"""The report, on small runs made here: what it says, always the same, and no text breaks it."""
 
 import re
 import subprocess
@@ -164,7 +164,7 @@ def page(run: RunDirectory) -> str:
 
 
 class Reader(HTMLParser):
-    """Collect the tags of a page, the text of its pre elements, and whether every element was closed."""
+    """Collect a page's tags, the text of its pre elements, and whether every element was closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ HOSTILE = [
 
 
 def verbatim_page(folder: Path, text: str) -> Page:
-    """Give the part of a report that shows what models wrote, for a run that wrote `text` everywhere."""
+    """Give what a report shows of the models' words, for a run that wrote `text` everywhere."""
     run = RunDirectory(folder)
     make_round(run, 0, text=text)
     make_round(run, 1, text=text)
@@ -419,7 +419,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_final_table_is_aligned_and_tells_each_round(run: RunDirectory) -> None:
-    lines = final_table(run).splitlines()
+    *lines, stated = final_table(run).splitlines()
+    assert stated == "24 held-out puzzles, n = 4 samples each"
     assert [line.split()[0] for line in lines] == ["round", "0", "1"]
     assert len({len(line) for line in lines}) == 1
     assert lines[0].split() == [

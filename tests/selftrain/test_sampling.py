@@ -1,4 +1,4 @@
-"""Sampling by transformers: what is drawn depends on prompt, seed and settings, and on nothing else."""
+"""Sampling by transformers: what is drawn depends on prompt, seed and settings alone."""
 
 from collections.abc import Sequence
 from typing import Any
