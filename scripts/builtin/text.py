@@ -1,8 +1,9 @@
 """The noisy text that the built-in model reads: puzzles and solutions, most of them wrong.
 
 It stands for what a base code model has read. Nothing in it was filtered or verified: puzzles may
-be trivial or have no answer, and about a quarter of the solutions are right, by chance of the draw
-and never by a check. No held-out instance and no family that is only held out is in it.
+be trivial or have no answer, and a sixth to a fifth of the solutions are right, by chance of the
+draw. The judge is asked once a family, whether its habitual mistake is one. No held-out instance and
+no family that is only held out is in it.
 """
 
 import re
