@@ -6,6 +6,7 @@ there are. Memory stays flat: a batch is read, judged and handed out before the 
 """
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,7 @@ def judge_many(
     """Yield the verdict of each (f, g), in order; raise JudgeError if the judge cannot run."""
     if num_workers < 1:
         raise ValueError(f"num_workers is {num_workers}; it must be at least 1")
+    num_workers = min(num_workers, os.cpu_count() or 1)
     source = iter(pairs)
     if num_workers == 1:
         while batch := list(islice(source, BATCH_PAIRS)):
@@ -95,7 +97,11 @@ def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
 
 
 def end_with_parent() -> None:
-    """Let this worker end soon after its parent does; loky's would wait for minutes or for ever."""
+    """Let this worker end soon after its parent does; loky's would wait for minutes or for ever.
+
+    Ctrl-C reaches it too, but it is the parent's to answer.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
 
     def watch() -> None:

@@ -74,8 +74,11 @@ class Limits:
         for name in self.__slots__:
             value = getattr(self, name)
             # Exactly an int: 2e10 would be a float, and the fuel left is counted to the unit.
-            if type(value) is not int or value < 1:
-                raise ValueError(f"Limits.{name} is {value!r}; it must be a positive int")
+            # And below 2^63: the engine's counters have 64 bits, and would wrap around.
+            if type(value) is not int or not 1 <= value < 2**63:
+                raise ValueError(
+                    f"Limits.{name} is {value!r}; it must be an int from 1 to 2^63 - 1"
+                )
         if self.answer_depth > 100:
             raise ValueError(f"Limits.answer_depth is {self.answer_depth}; it may be at most 100")
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,9 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 (could not go on), 2 (asked wrongly) or 130 (interrupted)."""
     options = _options(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         status = int(options.run(options))
         sys.stdout.flush()
@@ -26,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except JudgeError as error:
         return _end(1, f"the judge cannot run: {error}")
     except KeyboardInterrupt:
-        return _end(INTERRUPTED, "interrupted; what was written stays.")
+        return _end(
+            INTERRUPTED, "interrupted; what was written stays, and the same command goes on."
+        )
     except BrokenPipeError:
         # Whoever read our output has gone; the interpreter would complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -97,25 +103,32 @@ def _parser() -> argparse.ArgumentParser:
 
 def _count(text: str) -> int:
     """Read a whole number from 1 on."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    if not text.isdecimal() or not 1 <= int(text) < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 2^63 - 1")
     return int(text)
 
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
+    from selftrain.models import resolve
+
+    # Before torch and its family are imported, which takes seconds.
+    config = load_config(options.config, options.settings)
+    resolve(config.model.name)
     from selftrain.run import run
 
-    config = load_config(options.config, options.settings)
     return run(config, options.run_dir or Path("runs") / options.config.stem)
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    from selftrain.config_file import load_config
+    from selftrain.models import resolve
+
+    config = load_config(options.config, options.settings)
+    resolve(options.model)
     from selftrain.evaluate_model import evaluate_model
 
-    return evaluate_model(
-        options.model, options.tasks, options.config, options.settings, options.output
-    )
+    return evaluate_model(config, options.model, options.tasks, options.output)
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -136,6 +149,8 @@ def _report(options: argparse.Namespace) -> int:
     from selftrain.run_directory import RunDirectory
 
     run = RunDirectory(options.run_dir)
+    if not run.config.is_file():
+        raise UsageError(f"{run.path} has no config.yaml. Name a run directory, as in runs/tiny.")
     with working_in(run):
         write_report(run, with_timings=True)
     print(run.report_markdown, run.report_html, sep="\n")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-_Count = Annotated[int, Field(ge=1)]
+_Count = Annotated[int, Field(ge=1, lt=2**63)]
 PerRound = _Count | Annotated[tuple[_Count, ...], Field(min_length=1)]
 """One value for every round, or one value a round (the last one goes on)."""
 
@@ -142,7 +142,7 @@ class FinetuneConfig(_Section):
     block_tokens: Annotated[int, Field(ge=16)] = 1024
     """Tokens of a block; examples are packed into blocks and do not see each other."""
     warmup_steps: Annotated[int, Field(ge=0)] = 10
-    """Steps in which the learning rate rises from zero."""
+    """Steps in which the learning rate rises from zero; at most a quarter of all."""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     """How the learning rate falls after that."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0

@@ -1,10 +1,8 @@
 """The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from selftrain.config import Config
-from selftrain.config_file import load_config
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
 from selftrain.models import load_sampler
@@ -14,11 +12,8 @@ from selftrain.puzzle_source import read_splits
 from selftrain.statistics import evaluation_metrics
 
 
-def evaluate_model(
-    model: str, tasks: str | None, path: Path | None, settings: Sequence[str], output: Path | None
-) -> int:
+def evaluate_model(config: Config, model: str, tasks: str | None, output: Path | None) -> int:
     """Measure a model as a run's round 0 is measured, and print a table. Raises UsageError."""
-    config = load_config(path, settings)
     tasks = tasks or config.puzzles.held_out
     config = config.model_copy(
         update={

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TextIO, TypeVar
 
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 
 Row = dict[str, Any]
 Record = TypeVar("Record")
@@ -26,9 +26,14 @@ class Format(Generic[Record]):
 
 def read_rows(path: Path) -> Iterator[Row]:
     """Stream the rows of a JSONL file that `write_rows` wrote."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+    number = 0
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                number += 1
+                yield json.loads(line)
+    except ValueError as error:
+        raise RunError(f"{path}, line {number}: damaged ({error}). Remove the file.") from None
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -60,7 +65,10 @@ def read_whole_rows(path: Path) -> Iterator[Row]:
 
 def read_json(path: Path) -> Any:
     """Read one JSON value."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RunError(f"{path}: damaged ({error}). Remove the file.") from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -81,7 +89,15 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Open a file that takes the place of `path` when, and only when, the block ends well."""
+    """Open a file that takes the place of `path` when, and only when, the block ends well.
+
+    A device or a pipe, such as /dev/null, is written to as it is.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
     with unfinished.open("w", encoding="utf-8", newline="\n") as file:

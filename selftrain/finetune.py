@@ -50,6 +50,7 @@ def fine_tune(
         model.save_pretrained(str(folder))
         if config.method == "lora":
             _sort_adapter_config(folder)
+            (folder / "README.md").unlink(missing_ok=True)  # PEFT's unfilled template
         write_rows(folder / "training.jsonl", log)
 
 
@@ -124,11 +125,13 @@ def _train(
     optimizer = torch.optim.AdamW(
         weights, lr=config.learning_rate, weight_decay=config.weight_decay
     )
+    num_steps = count_steps(len(data), config)
     schedule = get_scheduler(
         "constant_with_warmup" if config.schedule == "constant" else config.schedule,
         optimizer,
-        num_warmup_steps=config.warmup_steps,
-        num_training_steps=count_steps(len(data), config),
+        # A round with few examples must not be all warm-up, or nothing would be learnt.
+        num_warmup_steps=min(config.warmup_steps, num_steps // 4),
+        num_training_steps=num_steps,
     )
     model, optimizer, loader, schedule = accelerator.prepare(model, optimizer, loader, schedule)
     step = 0

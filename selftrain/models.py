@@ -3,6 +3,7 @@ One code path for all.
 """
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -238,7 +239,10 @@ def _base_of_adapter(folder: Path) -> str:
 def _quiet() -> None:
     """Keep transformers' own bars and advice off the terminal; they would break ours."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]

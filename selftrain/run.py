@@ -6,6 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config
 from selftrain.config_file import differences, load_config, save_config
@@ -22,12 +23,12 @@ from selftrain.run_directory import RunDirectory
 
 def run(config: Config, folder: Path) -> int:
     """Run an experiment in `folder`, or go on with it. Raises UsageError or RunError."""
-    models.resolve(config.model.name)
     directory = RunDirectory(folder)
     _refuse_foreign(directory, config)
+    train, held_out = read_splits(config.puzzles)
     with working_in(directory):
         try:
-            return _run(_prepare(config, directory))
+            return _run(_prepare(config, directory, train, held_out))
         except UsageError:
             if not directory.is_begun():  # A name mistyped at the first start claims no directory.
                 directory.config.unlink(missing_ok=True)
@@ -43,7 +44,9 @@ def working_in(directory: RunDirectory) -> Iterator[None]:
         with FileLock(directory.lock, timeout=0):
             yield
     except Timeout:
-        raise UsageError(f"{directory.path}: another process is at work in it.") from None
+        raise UsageError(
+            f"{directory.path}: another process is at work in it; it reports after each round."
+        ) from None
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise UsageError(
             f"{directory.path}: no run can be kept there ({error.strerror})."
@@ -65,8 +68,9 @@ def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
         )
 
 
-def _prepare(config: Config, directory: RunDirectory) -> Experiment:
-    train, held_out = read_splits(config.puzzles)
+def _prepare(
+    config: Config, directory: RunDirectory, train: list[Puzzle], held_out: list[Puzzle]
+) -> Experiment:
     made_with = provenance(command_line(), config.model.name, train, held_out)
     if directory.provenance.exists():
         changed = what_changed(read_json(directory.provenance), made_with)

@@ -433,3 +433,24 @@ def test_a_run_whose_held_out_file_was_edited_does_not_go_on(
     capsys.readouterr()
     write("h.jsonl", row.replace("== 5", "== 6"))
     assert "was made with another puzzles.held_out" in said(capsys, command, 2)
+
+
+def test_output_to_a_device_is_written_to_it_and_leaves_it_a_device() -> None:
+    rows = write("rows.jsonl", json.dumps(RIGHT) + "\n")
+    assert main(["judge", rows, "--output", "/dev/null"]) == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_fuel_beyond_the_counters_of_the_engine_is_refused() -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["judge", "rows.jsonl", "--fuel", str(2**64)])
+    assert end.value.code == 2
+
+
+def test_a_damaged_row_file_is_told_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    run = RunDirectory(Path("runs/a"))
+    config = write("a.yaml", "rounds: 0\nlimits: {disk_gb: 1e-9}\n")
+    assert main(["run", config]) == 0
+    capsys.readouterr()
+    run.provenance.write_text('{"judge": {', encoding="utf-8")
+    assert "run.json: damaged" in said(capsys, ["run", config], 1)

@@ -185,3 +185,9 @@ fine_tune(load_for_training(config, "lora", None), data, how, 0, Path(sys.argv[2
     one, other = ((tmp_path / x / "adapter_config.json").read_bytes() for x in ("1", "2"))
     assert one == other
     assert len(json.loads(one)["target_modules"]) > 1
+
+
+def test_a_round_of_one_step_is_not_all_warm_up(tiny_config: ModelConfig, tmp_path: Path) -> None:
+    train(tiny_config, tmp_path / "a", batch_size=99, warmup_steps=10)
+    (step,) = read_rows(tmp_path / "a" / "training.jsonl")
+    assert step["learning_rate"] == 1e-2
