@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _end(1, f"the judge cannot run: {error}")
     except KeyboardInterrupt:
         return _end(
-            INTERRUPTED, "interrupted; what was written stays, and the same command goes on."
+            INTERRUPTED, "interrupted; what was written stays."
         )
     except BrokenPipeError:
         # Whoever read our output has gone; the interpreter would complain when it flushes.
