@@ -30,9 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except JudgeError as error:
         return _end(1, f"the judge cannot run: {error}")
     except KeyboardInterrupt:
-        return _end(
-            INTERRUPTED, "interrupted; what was written stays."
-        )
+        return _end(INTERRUPTED, "interrupted; what was written stays.")
     except BrokenPipeError:
         # Whoever read our output has gone; the interpreter would complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
