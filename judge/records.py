@@ -113,7 +113,7 @@ class Verdict:
     """One short line about a failure; empty where it passed."""
     fuel: int
     """Instructions used by g and f together."""
-    seconds: float = field(default=0.0, compare=False)
+    seconds: float = field(default=0.0, compare=False, repr=False)
     """How long that took here; not part of the verdict, and never equal twice."""
 
     @property
