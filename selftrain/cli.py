@@ -13,10 +13,27 @@ from selftrain.errors import RunError, UsageError
 INTERRUPTED = 130
 
 
+def console() -> None:
+    """Run a command as a program of its own, which Ctrl-C or a scheduler ends at once.
+
+    All that is on disk is whole at any moment, so there is nothing to unwind, and nothing to wait
+    for; the processes that judge end with this one.
+    """
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, _leave)
+    sys.exit(main())
+
+
+def _leave(signal_number: int, frame: object) -> None:
+    show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
+    sentence = f"{show_cursor}selftrain: interrupted; what was written stays.\n"
+    os.write(2, sentence.encode())
+    os._exit(128 + signal_number)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 (could not go on), 2 (asked wrongly) or 130 (interrupted)."""
     options = _options(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
@@ -156,4 +173,4 @@ def _report(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()
