@@ -19,6 +19,8 @@ def console() -> None:
     All that is on disk is whole at any moment, so there is nothing to unwind, and nothing to wait
     for; the processes that judge end with this one.
     """
+    # The process that cleans up after joblib's would say so at length.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning")
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, _leave)
     sys.exit(main())
