@@ -4,12 +4,11 @@ The verdicts are given in judge.py; nothing is judged here.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 
 from puzzles.filters import well_formed
 from puzzles.puzzle import Puzzle
-from selftrain.files import Format
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 
@@ -39,6 +38,3 @@ def curate(judged: Iterable[Judged], max_solutions: int, round_number: int) -> I
             yield Example(
                 round_number, puzzle_id, example_prompt(puzzle), example_completion(puzzle, g)
             )
-
-
-EXAMPLES: Format[Example] = Format("curate", asdict, lambda row: Example(**row))

@@ -5,12 +5,13 @@ Where the files lie is said in run_directory.py.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import chain
 
 from puzzles import Puzzle
 from puzzles.reasons import Reason
 from selftrain.config import Config
-from selftrain.curate import EXAMPLES, Example
+from selftrain.curate import Example
 from selftrain.evaluate import EVALUATED, count_correct
 from selftrain.files import Row, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
@@ -39,7 +40,7 @@ def write_stages(here: RoundDirectory, examples: Iterable[Example], before: Iter
     write_rows(here.proposals, without_puzzle)
     write_rows(here.puzzles, (row["puzzle"] for row in here.rows(FILTERED.stage) if row["puzzle"]))
     write_rows(here.candidates, here.rows(JUDGED.stage))
-    write_rows(here.examples, chain(before, map(EXAMPLES.to_row, examples)))
+    write_rows(here.examples, chain(before, map(asdict, examples)))
 
 
 def write_evaluation(
