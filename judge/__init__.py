@@ -9,17 +9,22 @@ endless loops and memory, since both are counted. What it does not: an f that ac
 This file is the whole public interface. Importing it loads no engine: that is done at first use.
 """
 
+from judge.function import FunctionProblem, judge_function
 from judge.identity import engine_version, guest_fingerprint, guest_hash
-from judge.many import judge_many
+from judge.many import judge_completions, judge_many
 from judge.pair import first_true, inputs, judge, run
 from judge.records import Execution, JudgeError, Limits, Outcome, Probe, Verdict
+from judge.text import Case, TextProblem, judge_text
 
 __all__ = [
+    "Case",
     "Execution",
+    "FunctionProblem",
     "JudgeError",
     "Limits",
     "Outcome",
     "Probe",
+    "TextProblem",
     "Verdict",
     "engine_version",
     "first_true",
@@ -27,6 +32,9 @@ __all__ = [
     "guest_hash",
     "inputs",
     "judge",
+    "judge_completions",
+    "judge_function",
     "judge_many",
+    "judge_text",
     "run",
 ]

@@ -8,17 +8,22 @@ works on Linux on x86-64; elsewhere the seed stays random, and judge.guest_finge
 """
 
 import ctypes
+import os
 import platform
 import sys
 
-SEED_BYTE = 42
-FILL = bytes([0x48, 0x89, 0xF1, 0xB0, SEED_BYTE, 0xF3, 0xAA, 0x48, 0x89, 0xF0, 0xC3])
-"""mov rcx, rsi; mov al, SEED_BYTE; rep stosb; mov rax, rsi; ret"""
+SEED_BYTE_VARIABLE = "JUDGE_GUEST_SEED_BYTE"
+"""The environment variable in which build.py says which byte; each guest has its own."""
 PAGE_BYTES = 4096
 READ_WRITE_EXECUTE = 7
 
 
-def hold_randomness() -> bool:
+def fill_with(byte: int) -> bytes:
+    """Return: mov rcx, rsi; mov al, byte; rep stosb; mov rax, rsi; ret."""
+    return bytes([0x48, 0x89, 0xF1, 0xB0, byte, 0xF3, 0xAA, 0x48, 0x89, 0xF0, 0xC3])
+
+
+def hold_randomness(byte: int) -> bool:
     """Make getrandom fill its buffer with one byte; say whether that was possible."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return False
@@ -29,12 +34,13 @@ def hold_randomness() -> bool:
     # Two pages: the function may begin at the end of one.
     if library.mprotect(ctypes.c_void_p(page), 2 * PAGE_BYTES, READ_WRITE_EXECUTE):
         return False
-    ctypes.memmove(address, FILL, len(FILL))
+    code = fill_with(byte)
+    ctypes.memmove(address, code, len(code))
     return True
 
 
 if __name__ == "__main__":
     from componentize_py import script  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    hold_randomness()
+    hold_randomness(int(os.environ[SEED_BYTE_VARIABLE]))
     script()

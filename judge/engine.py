@@ -1,27 +1,31 @@
-"""The engine: one compiled guest a process, one fresh instance of it a program.
+"""The engine: each compiled guest once a process, a fresh instance of one for each program.
 
-An instance is CPython in WebAssembly, without imports, with a budget of instructions and of
-memory. What it replies is text from a stranger. Not here: what f and g mean (pair.py).
+An instance is CPython in WebAssembly with a budget of instructions and of memory. One that runs a
+candidate has no imports; one that checks a function has one, which calls it. What an instance
+replies is text from a stranger. Not here: what f and g mean (pair.py).
 
-Threads may share a Guest; a World belongs to one. A thread needs a stack of 4 MiB or more, since
-the guest may use 2 (Linux gives 8; elsewhere see threading.stack_size). A child of a fork gets a
-Guest of its own.
+Threads may share a Guest; a World belongs to one. A thread needs a stack of 6 MiB or more, since
+two instances, one called from the other, may use 2 each (Linux gives 8; elsewhere see
+threading.stack_size). A child of a fork gets Guests of its own.
 """
 
+import atexit
 import os
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from judge.identity import Kind
 from judge.literal import Malformed, Tree, parse
 from judge.records import JudgeError, Limits, Outcome
 
 if TYPE_CHECKING:
     from wasmtime import Engine
-    from wasmtime.component import Component, Linker
+    from wasmtime.component import Component, ExportIndex, Linker
 
 WASM_STACK_BYTES = 2 << 20
 START_FUEL = 1_000_000_000
@@ -32,7 +36,6 @@ TRAPS = {
 """What the message of a trap ends in, what it means, and how that is said."""
 STUB_FRAME = re.compile(r"\s0: .*<wasm function.*\n(?:.*<wasm function.*\n)*.*!(\w+)")
 """The backtrace of a call to the outside: it ends in the nameless stub that stands for it."""
-EXPORTS = ("load", "inputs", "solve", "check", "probe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +51,24 @@ class Reply:
 
 
 class Guest:
-    """The compiled guest of this process."""
+    """One compiled guest of this process."""
 
     def __init__(self, engine: "Engine", component: "Component", linker: "Linker") -> None:
         self.engine = engine
         self.component = component
         self.linker = linker
-        self.indices = {name: component.get_export_index(name) for name in EXPORTS}
+        self.indices: dict[str, ExportIndex] = {}
+
+    def index(self, export: str) -> "ExportIndex":
+        """Return where an export is found."""
+        if export not in self.indices:
+            index = self.component.get_export_index(export)
+            assert index is not None, export
+            self.indices[export] = index
+        return self.indices[export]
 
     @classmethod
-    def start(cls, cache_dir: Path) -> "Guest":
+    def start(cls, cache_dir: Path, kind: Kind = Kind.candidate) -> "Guest":
         """Start the engine and load the guest, which is built where it is missing."""
         try:
             import wasmtime
@@ -72,35 +83,43 @@ class Guest:
             config.cranelift_nan_canonicalization = True
             config.max_wasm_stack = WASM_STACK_BYTES
             engine = wasmtime.Engine(config)
-            return cls(engine, load(engine, cache_dir), Linker(engine))
+            return cls(engine, load(engine, cache_dir, kind), Linker(engine))
         except wasmtime.WasmtimeError as error:
             raise JudgeError(f"the engine cannot start: {error}") from error
 
 
 LOCK = threading.Lock()
-GUESTS: dict[int, Guest] = {}
-"""The guest of each process id: a forked child must not use its parent's engine."""
+GUESTS: dict[tuple[int, Kind], Guest] = {}
+"""The guests of each process id: a forked child must not use its parent's engine."""
 
 
-def guest() -> Guest:
-    """Return the guest of this process, from the default cache folder."""
-    pid = os.getpid()
-    if pid not in GUESTS:
+def guest(kind: Kind = Kind.candidate) -> Guest:
+    """Return a guest of this process, from the default cache folder."""
+    key = os.getpid(), kind
+    if key not in GUESTS:
         with LOCK:
-            if pid not in GUESTS:
+            if key not in GUESTS:
                 from judge.build import default_cache_dir
 
-                GUESTS[pid] = Guest.start(default_cache_dir())
-    return GUESTS[pid]
+                # Dropped while wasmtime is still whole: its destructors complain after that.
+                atexit.register(GUESTS.clear)
+                GUESTS[key] = Guest.start(default_cache_dir(), kind)
+    return GUESTS[key]
 
 
 class World:
-    """One fresh instance of the guest, for one program. After a trap it is of no more use."""
+    """One fresh instance of a guest, for one program. After a trap it is of no more use."""
 
-    def __init__(self, limits: Limits, of: Guest | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        kind: Kind = Kind.candidate,
+        call: Callable[[str], str] | None = None,
+    ) -> None:
+        """Start an instance; `call` is what the import of a checker does."""
         import wasmtime
 
-        self.guest = of or guest()
+        self.guest = guest(kind)
         self.limits = limits
         self.fuel_spent = 0
         self.broken = False
@@ -109,7 +128,8 @@ class World:
         # Starting is not the program's: a budget too small for it would look like a broken engine.
         self.store.set_fuel(START_FUEL)
         try:
-            self.instance = self.guest.linker.instantiate(self.store, self.guest.component)
+            linker = self.guest.linker if call is None else linker_to(call, self.guest.engine)
+            self.instance = linker.instantiate(self.store, self.guest.component)
         except wasmtime.WasmtimeError as error:
             self.store.close()
             raise JudgeError(
@@ -138,9 +158,7 @@ class World:
         """Call an export of the guest; whatever the program does comes back as a Reply."""
         import wasmtime
 
-        index = self.guest.indices[export]
-        assert index is not None
-        function = self.instance.get_func(self.store, index)
+        function = self.instance.get_func(self.store, self.guest.index(export))
         assert function is not None
         try:
             text = function(self.store, *arguments)
@@ -167,6 +185,16 @@ class World:
         except Malformed:
             pass
         return Reply(Outcome.crashed, "replied what cannot be read")
+
+
+def linker_to(call: Callable[[str], str], engine: "Engine") -> "Linker":
+    """Return a linker that gives an instance its one import."""
+    from wasmtime.component import Linker
+
+    linker = Linker(engine)
+    with linker.root() as root:
+        root.add_func("call", lambda _, arguments: call(arguments))
+    return linker
 
 
 def trapped(message: str) -> Reply:

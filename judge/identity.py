@@ -4,37 +4,54 @@ A run writes both down, so that the verdicts of two machines can be compared. No
 either (build.py).
 """
 
+from enum import StrEnum
 from pathlib import Path
 
 from judge.records import JudgeError
 
 GUEST = Path(__file__).parent / "guest"
-SOURCES = ("app.py", "annotations.py", "codec.py", "surroundings.py", "guest.wit")
+
+
+class Kind(StrEnum):
+    """Which of the guests."""
+
+    candidate = "candidate"
+    """Runs what a model wrote."""
+    second = "second"
+    """The same with another hash seed and other random numbers: what passes in both is no luck."""
+    checker = "checker"
+    """Runs the test of a function that it never sees."""
 
 
 def guest_hash() -> str:
-    """Return a digest of what the guest is built from, the version of componentize-py included."""
+    """Return a digest of what the guests are built from, componentize-py's version included."""
     import hashlib
 
     digest = hashlib.sha256(version("componentize-py").encode())
-    for path in (Path(__file__).with_name("componentize.py"), *(GUEST / name for name in SOURCES)):
+    sources = sorted(path for path in GUEST.iterdir() if path.suffix in (".py", ".wit"))
+    for path in (Path(__file__).with_name("componentize.py"), *sources):
         # Line ends may differ between checkouts.
         digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r", b"") + b"\0")
     return digest.hexdigest()[:16]
 
 
 def guest_fingerprint() -> str:
-    """Return a digest of how this machine's guest behaves; starts the engine.
+    """Return a digest of how this machine's guests behave; starts the engine.
 
     Two machines with the same fingerprint order their sets and count their fuel alike.
     """
     import hashlib
 
-    from judge.pair import run
+    from judge.function import FunctionProblem, judge_function
+    from judge.pair import run_g
+    from judge.records import DEFAULT_LIMITS
 
-    program = "def g(): return [hash('a'), id(g), list({str(i) for i in range(100)})]"
-    execution = run(program)
-    return hashlib.sha256(repr(execution).encode()).hexdigest()[:16]
+    body = "    return [hash('a'), id(list), list({str(i) for i in range(100)})]\n"
+    kinds = (Kind.candidate, Kind.second)
+    ran = [run_g("", f"def g():\n{body}", DEFAULT_LIMITS, kind)[0] for kind in kinds]
+    test = f"def h():\n{body}def check(g):\n    assert g() is None, h()\n"
+    checked = judge_function(FunctionProblem("def g():\n", "g", test), body)
+    return hashlib.sha256(repr((ran, checked)).encode()).hexdigest()[:16]
 
 
 def engine_version() -> str:

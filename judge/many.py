@@ -1,112 +1,223 @@
-"""Judges many pairs: in order, streamed, each distinct pair of a batch once, on several cores.
+"""Judges many programs: in order, streamed, each distinct one once, on several cores or machines.
 
-A worker is a process of joblib's loky, started fresh (never forked from a process that may hold
-an engine), which loads the compiled guest from the cache. A verdict does not depend on how many
-there are. Memory stays flat: a batch is read, judged and handed out before the next one is read.
+Memory stays flat: a batch is read, judged and handed out before the next one is read, and what is
+remembered of earlier ones is bounded. A verdict does not depend on how many workers there are, nor
+on what was judged before. Not here: where the workers are (workers.py).
 """
 
-import os
-import signal
-import threading
-import time
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from judge.pair import judge
-from judge.records import DEFAULT_LIMITS, JudgeError, Limits, Verdict
+from judge.function import FunctionProblem, judge_function
+from judge.pair import confirm, judge
+from judge.records import DEFAULT_LIMITS, Limits, Verdict
+from judge.screen import screen
+from judge.text import TextProblem, judge_text
 
 if TYPE_CHECKING:
-    from joblib import Parallel
+    from cachetools import LRUCache
 
+    from judge.workers import Backend, Workers
+
+Mode = Literal["strict", "screen"]
+Pair: TypeAlias = tuple[str, str]
+Sample: TypeAlias = tuple[FunctionProblem | TextProblem, str]
+Group: TypeAlias = tuple[tuple[Any, str], ...]
+"""What is judged together: one program in `strict`, the attempts at one puzzle in `screen`."""
+Verdicts: TypeAlias = list[Verdict]
+JudgeGroup: TypeAlias = Callable[[Group], Verdicts]
+
+GROUP_PAIRS = 128
+"""Most attempts that share an instance: the paper's number a puzzle."""
 BATCH_PAIRS = 512
-"""Pairs a worker in a batch."""
+"""Pairs a worker in a batch, and at least one group."""
 CHUNK_PAIRS = 8
 """Pairs in one message to a worker: few, so that an endless loop delays few others."""
-MAX_ATTEMPTS = 3
-"""How often a batch is tried whose workers die."""
+REMEMBERED_BYTES = 64_000_000
+"""What the verdicts that are remembered may weigh, about."""
+VERDICT_BYTES = 400
+"""What one weighs, besides its answer."""
 
-WATCH_SECONDS = 1.0
-"""How often a worker looks whether its parent is still there."""
 
-Pair = tuple[str, str]
+@dataclass(frozen=True, slots=True)
+class How:
+    """How each group is judged."""
+
+    limits: Limits
+    mode: Mode
+    confirm: bool
 
 
 def judge_many(
-    pairs: Iterable[Pair], limits: Limits = DEFAULT_LIMITS, num_workers: int = 1
+    pairs: Iterable[Pair],
+    limits: Limits = DEFAULT_LIMITS,
+    num_workers: int = 1,
+    *,
+    mode: Mode = "strict",
+    confirm: bool = False,
+    remember: bool = True,
+    backend: "Backend" = "loky",
+    address: str | None = None,
 ) -> Iterator[Verdict]:
-    """Yield the verdict of each (f, g), in order; raise JudgeError if the judge cannot run."""
+    """Yield the verdict of each (f, g), in order; raise JudgeError if the judge cannot run.
+
+    `strict` runs every program in instances of its own. `screen` accepts and rejects the same,
+    several times faster where many attempts at one f follow each other, most of them wrong; what
+    it says of a rejection (fuel, detail) is the same for the same 128 rows. With `confirm`, what
+    passes must pass in a second guest too, or is `flaky`. `remember` judges what came before only
+    once. `backend` and `address` say where the workers are: see workers.start_workers.
+    """
+    if mode not in ("strict", "screen"):
+        raise ValueError(f"mode is {mode!r}; it must be 'strict' or 'screen'")
+    where = start(num_workers, backend, address)
+    how = partial(judge_group, How(limits, mode, confirm))
+    return judge_groups(grouped(pairs, mode), how, BATCH_PAIRS * num_workers, where, remember)
+
+
+def judge_completions(
+    samples: Iterable[Sample],
+    limits: Limits = DEFAULT_LIMITS,
+    num_workers: int = 1,
+    *,
+    remember: bool = True,
+    backend: "Backend" = "loky",
+    address: str | None = None,
+) -> Iterator[Verdict]:
+    """Yield the verdict of each (problem, completion), in order, each judged alone.
+
+    A completion continues the prompt of a FunctionProblem, or is the whole program of a
+    TextProblem. The rest is as in judge_many.
+    """
+    where = start(num_workers, backend, address)
+    groups = ((sample,) for sample in samples)
+    how = partial(judge_completion, limits)
+    return judge_groups(groups, how, BATCH_PAIRS * num_workers, where, remember)
+
+
+def judge_groups(
+    groups: Iterable[Group],
+    how: JudgeGroup,
+    batch_size: int,
+    where: AbstractContextManager["Workers | None"],
+    remember: bool,
+) -> Iterator[Verdict]:
+    """Judge group after group, a batch at a time."""
+    known = memory(REMEMBERED_BYTES if remember else 0)
+    with where as workers:
+        for batch in batches(groups, batch_size):
+            verdicts = judge_batch(batch, how, workers, known)
+            for group in batch:
+                yield from verdicts[key(group)]
+
+
+def start(
+    num_workers: int, backend: "Backend", address: str | None
+) -> AbstractContextManager["Workers | None"]:
+    """Start workers; one alone is this process."""
     if num_workers < 1:
         raise ValueError(f"num_workers is {num_workers}; it must be at least 1")
-    num_workers = min(num_workers, os.cpu_count() or 1)
-    source = iter(pairs)
-    if num_workers == 1:
-        while batch := list(islice(source, BATCH_PAIRS)):
-            known: dict[Pair | str, Verdict] = {}
-            for pair in batch:
-                if key(pair) not in known:
-                    known[key(pair)] = judge(*pair, limits)
-                yield known[key(pair)]
+    if backend == "loky" and num_workers == 1:
+        return nullcontext()
+    from judge.workers import start_workers
+
+    return start_workers(num_workers, backend, address)
+
+
+def memory(max_bytes: int) -> "LRUCache[bytes, Verdicts]":
+    """Return where verdicts are remembered, the latest used ones."""
+    from cachetools import LRUCache
+
+    return LRUCache(max_bytes, getsizeof=weight)
+
+
+def weight(verdicts: Verdicts) -> int:
+    """Estimate the memory of verdicts, in bytes."""
+    return sum(VERDICT_BYTES + len(verdict.answer or "") for verdict in verdicts)
+
+
+def grouped(pairs: Iterable[Pair], mode: Mode) -> Iterator[Group]:
+    """Cut the pairs into groups; where, depends on nothing but the pairs."""
+    if mode == "strict":
+        yield from ((pair,) for pair in pairs)
         return
-    yield from judge_in_workers(source, limits, num_workers)
+    for _, same_f in groupby(pairs, key=lambda pair: pair[0]):
+        while group := tuple(islice(same_f, GROUP_PAIRS)):
+            yield group
 
 
-def judge_in_workers(source: Iterator[Pair], limits: Limits, num_workers: int) -> Iterator[Verdict]:
-    """Judge batch after batch in worker processes."""
-    from joblib import Parallel
-
-    from judge.engine import guest
-
-    # Built here, once, rather than by every worker.
-    guest()
-    with Parallel(num_workers, backend="loky", initializer=end_with_parent) as parallel:
-        while batch := list(islice(source, BATCH_PAIRS * num_workers)):
-            distinct = {key(pair): pair for pair in batch}
-            verdicts = judge_batch(parallel, list(distinct.values()), limits)
-            known = dict(zip(distinct, verdicts, strict=True))
-            yield from [known[key(pair)] for pair in batch]
+def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
+    """Gather groups until they hold so many pairs."""
+    batch: list[Group] = []
+    size = 0
+    for group in groups:
+        batch.append(group)
+        size += len(group)
+        if size >= num_pairs:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
-def key(pair: Pair) -> Pair | str:
-    """Say when two pairs are one: a row of JSON can hold lists, which have no hash."""
-    return pair if all(isinstance(source, str) for source in pair) else repr(pair)
+def judge_batch(
+    batch: list[Group],
+    how: JudgeGroup,
+    workers: "Workers | None",
+    known: "LRUCache[bytes, Verdicts]",
+) -> dict[bytes, Verdicts]:
+    """Judge the groups of a batch that are not known yet, each once."""
+    distinct = {key(group): group for group in batch}
+    verdicts = {name: known[name] for name in distinct if name in known}
+    unknown = [name for name in distinct if name not in verdicts]
+    judged = in_chunks(partial(judge_chunk, how), [distinct[name] for name in unknown], workers)
+    for name, group_verdicts in zip(unknown, judged, strict=True):
+        verdicts[name] = group_verdicts
+        if weight(group_verdicts) <= known.maxsize:
+            known[name] = group_verdicts
+    return verdicts
 
 
-def judge_batch(parallel: "Parallel", distinct: list[Pair], limits: Limits) -> list[Verdict]:
-    """Judge the pairs of one batch, again where a worker died on the way."""
-    from joblib import delayed
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
-    chunks = [distinct[at : at + CHUNK_PAIRS] for at in range(0, len(distinct), CHUNK_PAIRS)]
-    for _ in range(MAX_ATTEMPTS):
-        try:
-            judged = parallel(delayed(judge_chunk)(chunk, limits) for chunk in chunks)
-        except BrokenProcessPool as error:
-            reason = error
-            continue
-        return [verdict for chunk in judged for verdict in chunk]
-    raise JudgeError(
-        f"workers of the judge died {MAX_ATTEMPTS} times in a batch of {len(distinct)} pairs: "
-        f"{reason}. Is memory short? Try fewer workers"
-    ) from reason
+def in_chunks(
+    function: Callable[[list[Group]], list[Verdicts]],
+    groups: Sequence[Group],
+    workers: "Workers | None",
+) -> list[Verdicts]:
+    """Call the function on the groups, a few in one message."""
+    chunks = list(batches(groups, CHUNK_PAIRS))
+    done = workers.map(function, chunks) if workers else map(function, chunks)
+    return [verdicts for chunk in done for verdicts in chunk]
 
 
-def judge_chunk(chunk: list[Pair], limits: Limits) -> list[Verdict]:
-    """Judge a few pairs; this runs in a worker."""
-    return [judge(f, g, limits) for f, g in chunk]
+def judge_chunk(how: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
+    """Judge a few groups; this runs in a worker."""
+    return [how(group) for group in groups]
 
 
-def end_with_parent() -> None:
-    """Let this worker end soon after its parent does; loky's would wait for minutes or for ever.
+def judge_group(how: How, group: Group) -> Verdicts:
+    """Judge the pairs of one group."""
 
-    Ctrl-C reaches it too, but it is the parent's to answer.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = os.getppid()
+    def alone(f: str, g: str) -> Verdict:
+        verdict = judge(f, g, how.limits)
+        return confirm(f, g, how.limits, verdict) if how.confirm else verdict
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
+    if how.mode == "strict" or not all(isinstance(text, str) for pair in group for text in pair):
+        return [alone(f, g) for f, g in group]
+    return screen(group[0][0], [g for _, g in group], how.limits, alone)
 
-    threading.Thread(target=watch, daemon=True).start()
+
+def judge_completion(limits: Limits, group: Group) -> Verdicts:
+    """Judge one completion."""
+    ((problem, completion),) = group
+    if isinstance(problem, FunctionProblem):
+        return [judge_function(problem, completion, limits)]
+    return [judge_text(problem, completion, limits)]
+
+
+def key(group: Group) -> bytes:
+    """Say when two groups are one, in few bytes; a row of JSON can hold anything as a source."""
+    return hashlib.sha256(repr(group).encode("utf-8", "surrogatepass")).digest()

@@ -3,7 +3,7 @@
 Only the answer passes between the two, rewritten by the host into canonical plain data. A pass
 needs f's own True and the annotated type. The same sources and limits give the same verdict and
 the same fuel on every run: a clock is read only to say how long it took. Not here: many pairs
-(many.py).
+(many.py), many attempts at one puzzle in one instance (screen.py).
 """
 
 import time
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judge.engine import Reply, World
+from judge.identity import Kind
 from judge.literal import Answer, Malformed, canonical
 from judge.records import DEFAULT_LIMITS, Execution, Limits, Outcome, Probe, Verdict
 
@@ -40,18 +41,42 @@ def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def decide(f: str, g: str, limits: Limits) -> Verdict:
+def decide(f: str, g: str, limits: Limits, kind: Kind = Kind.candidate) -> Verdict:
     """Judge without a clock."""
-    ran, answer = run_g(f, g, limits)
+    ran, answer = run_g(f, g, limits, kind)
     if answer is None:
         assert ran.failure is not None
         return Verdict(ran.failure, None, ran.detail, ran.fuel)
-    with World(limits) as world:
+    checked = check(f, answer, limits, kind)
+    return replace(checked, fuel=ran.fuel + checked.fuel)
+
+
+def check(f: str, answer: Answer, limits: Limits, kind: Kind = Kind.candidate) -> Verdict:
+    """Ask f about an answer, in an instance that never saw where the answer is from."""
+    with World(limits, kind) as world:
         reply = load(world, f) or world.call("check", answer.tagged)
-        fuel = ran.fuel + world.fuel_spent
-    if reply.tag in (Outcome.passed, Outcome.wrong_answer, Outcome.wrong_type):
-        return Verdict(Outcome(reply.tag), answer.literal, reply.detail, fuel)
-    return Verdict(failure_of_f(reply), answer.literal, reply.detail, fuel)
+        return says(reply, answer, world.fuel_spent)
+
+
+def says(reply: Reply, answer: Answer, fuel: int) -> Verdict:
+    """Read f's reply about an answer."""
+    known = reply.tag in (Outcome.passed, Outcome.wrong_answer, Outcome.wrong_type)
+    outcome = Outcome(reply.tag) if known else failure_of_f(reply)
+    return Verdict(outcome, answer.literal, reply.detail, fuel)
+
+
+def confirm(f: str, g: str, limits: Limits, verdict: Verdict) -> Verdict:
+    """Judge a pair that passed in the second guest too; `flaky` where it does not pass there.
+
+    The second guest has another hash seed, another random seed and another day.
+    """
+    if not verdict.passed:
+        return verdict
+    again = decide(f, g, limits, Kind.second)
+    if again.passed:
+        return verdict
+    detail = f"in a second guest: {again.outcome} {again.detail}"
+    return replace(verdict, outcome=Outcome.flaky, detail=detail)
 
 
 def run(g: str, f: str = "", limits: Limits = DEFAULT_LIMITS) -> Execution:
@@ -137,7 +162,9 @@ def probe_until_broken(
             return
 
 
-def run_g(f: str, g: str, limits: Limits) -> tuple[Execution, Answer | None]:
+def run_g(
+    f: str, g: str, limits: Limits, kind: Kind = Kind.candidate
+) -> tuple[Execution, Answer | None]:
     """Run g and read its answer; there is an answer exactly where there is no failure."""
     too_long = source_failure(f, limits)
     if too_long is not None:
@@ -145,7 +172,7 @@ def run_g(f: str, g: str, limits: Limits) -> tuple[Execution, Answer | None]:
     too_long = source_failure(g, limits)
     if too_long is not None:
         return Execution(None, Outcome(too_long.tag), too_long.detail, 0), None
-    with World(limits) as world:
+    with World(limits, kind) as world:
         failed = load(world, f)
         if failed is not None:
             failure = failure_of_f(failed)
@@ -154,8 +181,7 @@ def run_g(f: str, g: str, limits: Limits) -> tuple[Execution, Answer | None]:
         answer = read_answer(reply, limits)
         if answer is not None:
             return Execution(answer.literal, None, "", world.fuel_spent), answer
-        failure = Outcome(reply.tag) if reply.tag in OF_G else Outcome.crashed
-        return Execution(None, failure, reply.detail, world.fuel_spent), None
+        return Execution(None, failure_of_g(reply), reply.detail, world.fuel_spent), None
 
 
 def load(world: World, f: str) -> Reply | None:
@@ -172,6 +198,11 @@ def read_answer(reply: Reply, limits: Limits) -> Answer | None:
         return canonical(reply.tree, limits.answer_depth)
     except Malformed:
         return None
+
+
+def failure_of_g(reply: Reply) -> Outcome:
+    """Name a failure of g; a reply that g's guest never gives is one that g forged."""
+    return Outcome(reply.tag) if reply.tag in OF_G else Outcome.crashed
 
 
 def failure_of_f(reply: Reply) -> Outcome:

@@ -37,6 +37,8 @@ class Outcome(StrEnum):
     """The answer is too long or too deeply nested, or the source of g too long."""
     crashed = "crashed"
     """g broke the interpreter in another way, or forged a reply that cannot be read."""
+    flaky = "flaky"
+    """It passed, but not with other hashes, other random numbers and another day."""
     f_raised = "f_raised"
     """f, or the body of its source, raised; or its source defines no proper f."""
     f_syntax_error = "f_syntax_error"

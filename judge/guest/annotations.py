@@ -53,15 +53,15 @@ def matches(value: Any, annotation: Any) -> bool:
     if origin is typing.Literal:
         return any(type(value) is type(arg) and value == arg for arg in args)
     if origin is tuple:
-        return type(value) is tuple and tuple_matches(value, args)
+        # Bare, it has as few arguments as Tuple[()].
+        bare = annotation is typing.Tuple  # noqa: UP006
+        return type(value) is tuple and (bare or tuple_matches(value, args))
     return container_matches(value, annotation, origin, args)
 
 
 def tuple_matches(value: tuple[Any, ...], args: tuple[Any, ...]) -> bool:
     if len(args) == 2 and args[1] is Ellipsis:
         return all_match(value, args[0])
-    if not args:
-        return True
     return len(value) == len(args) and all(matches(v, a) for v, a in zip(value, args, strict=True))
 
 

@@ -1,82 +1,40 @@
-"""The program inside the guest: runs f and g, and replies in JSON. Runs on CPython 3.14 in wasm.
+"""The guest that runs candidates: f and g, functions and whole programs. CPython 3.14 in wasm.
 
-One instance serves one program and is then thrown away, so nothing here is cleaned up. A reply is
-`[tag, text]` or `["answer", tagged]`. Whatever g or f does, it can do to this module too: g's
-instance can reply what it likes, which is why the host believes nothing of it but an answer, and
-asks another instance, which never saw g, whether that answer is right.
+A reply is `[tag, text]` or `["answer", tagged]`. Whatever a program does, it can do to this module
+too: an instance that ran g can reply what it likes, which is why the host believes nothing of it
+but an answer, and asks another instance, which never saw g, whether that answer is right.
 """
 
 import surroundings  # first: it replaces the clock before anyone keeps a reference to it
 
 # isort: split
-import copy
-import gc
+import io
 import sys
 import types
-import typing
-from builtins import BaseException, len, list, type  # noqa: UP029
+from builtins import dict, len, list, type  # noqa: UP029
 from typing import Any
 
 import annotations
 import codec
+import confined
+import memory
 import wit_world
+from execution import Failure, deepcopy, encode, name_value, program, reply, tagged
 
-IN_SCOPE = """
-    Any Callable Collection Counter Deque DefaultDict Dict FrozenSet Generator
-    Generic Hashable Iterable Iterator List Literal Mapping MutableMapping MutableSequence
-    MutableSet NamedTuple NoReturn Optional OrderedDict Sequence Set Sized Text
-    Tuple Type TypeVar Union
-""".split()  # noqa: SIM905
-"""Names of typing that P3's programs use without importing them."""
-TOO_LONG_FOR_32_BITS = ("index-sized integer", "repeated string is too long", "are too long")
-"""What the interpreter says of sizes for which a 64-bit one would want memory."""
 LITERAL_NAMES = {"complex": complex, "float": float, "frozenset": frozenset, "set": set}
 """What a literal may call: nan, infinities and the empty sets have no other form."""
-MAX_DETAIL = 200
-quote = codec.quote
-deepcopy = copy.deepcopy
-clock = surroundings.clock
-set_digits = sys.set_int_max_str_digits
-set_recursion = sys.setrecursionlimit
+LOADED = '["loaded",""]'
+PASSED = '["passed",""]'
 
 
-class Failure(Exception):
-    """A reply other than an answer."""
-
-    def __init__(self, tag: str, detail: str) -> None:
-        self.tag = tag
-        self.detail = detail
-
-
-class Program:
-    """The one module in which f, then g, run. Kept to the end: dropping it would run finalizers."""
-
-    def __init__(self) -> None:
-        # Not "__main__", so that a guarded main does not run; in sys.modules for dataclasses.
-        self.module = types.ModuleType("program")
-        self.names = self.module.__dict__
-        self.names.update({name: getattr(typing, name) for name in IN_SCOPE})
-        sys.modules["program"] = self.module
-        self.f: Any = None
-        self.inputs: dict[str, Any] = {}
-        self.kept: list[Any] = []
-
-    def execute(self, source: str, filename: str) -> None:
-        try:
-            code = compile(source, filename, "exec", dont_inherit=True)
-        except BaseException as error:
-            raise Failure("syntax_error", describe(error)) from None
-        exec(code, self.names)
-
-    def load(self, source: str) -> None:
-        self.execute(source, "<f>")
-        self.f = self.names.get("f")
-        self.inputs = default_inputs(self.f)
-        # g must come from its own source.
-        self.names.pop("g", None)
-
-
-program = Program()
+def load(source: str) -> str:
+    """Run the source of f, and keep its inputs."""
+    program.execute(source, "<f>")
+    program.f = program.names.get("f")
+    program.inputs = default_inputs(program.f)
+    # g must come from its own source.
+    program.names.pop("g", None)
+    return LOADED
 
 
 def default_inputs(f: Any) -> dict[str, Any]:
@@ -110,65 +68,17 @@ def call_f(answer: Any) -> bool:
     return result is True
 
 
-def describe(error: BaseException) -> str:
-    """Return one short line, such as `ZeroDivisionError: division by zero`."""
-    name = type(error).__name__
-    try:
-        text = " ".join(str(error).split())
-    except BaseException:
-        text = ""
-    return f"{name}: {text}"[:MAX_DETAIL] if text else name
-
-
-def classify(error: BaseException) -> Failure:
-    """Turn what a program raised into a reply."""
-    kind = type(error)
-    if kind is Failure:
-        return error  # type: ignore[return-value]
-    if kind is MemoryError:
-        return Failure("out_of_memory", describe(error))
-    if kind is OverflowError and any(part in describe(error) for part in TOO_LONG_FOR_32_BITS):
-        return Failure("out_of_memory", describe(error))
-    if kind is ModuleNotFoundError or kind is PermissionError:
-        return Failure("forbidden", describe(error))
-    return Failure("raised", describe(error))
-
-
-def reply(work: typing.Callable[[], str]) -> str:
-    """Run work and write its reply, whatever it raises."""
-    set_digits(0)
-    set_recursion(surroundings.RECURSION_LIMIT)
-    try:
-        written = work()
-    except BaseException as error:
-        # Kept alive: its frames hold the program's objects, whose finalizers must not run.
-        program.kept.append(error)
-        failure = classify(error)
-        written = "[" + quote(failure.tag) + "," + quote(failure.detail) + "]"
-    if clock.ran_out:
-        return '["timed_out","slept longer than the limit"]'
-    return written
-
-
-def encode(value: Any, max_bytes: int, max_depth: int) -> str:
-    program.kept.append(value)
-    try:
-        return '["answer",' + codec.Encoder(max_bytes, max_depth).encode(value) + "]"
-    except codec.NotPlain as error:
-        raise Failure("wrong_type", f"the answer is or holds a {error}") from None
-    except codec.TooLarge as error:
-        raise Failure("too_large", str(error)) from None
-
-
-def solve(source: str, max_bytes: int, max_depth: int) -> str:
+def solve(code: types.CodeType, max_bytes: int, max_depth: int) -> str:
+    """Run the source of g, call g with f's inputs and write its answer."""
     inputs = deepcopy(program.inputs)
-    program.execute(source, "<g>")
+    exec(code, program.names)
     if "g" not in program.names:
         raise Failure("no_g", "the source defines no g")
     return encode(program.names["g"](**inputs), max_bytes, max_depth)
 
 
 def check(text: str) -> str:
+    """Test the type of an answer, then f on it."""
     answer = codec.decode(text)
     annotation = annotations.answer_annotation(program.f)
     try:
@@ -178,15 +88,8 @@ def check(text: str) -> str:
     if not matched:
         raise Failure("wrong_type", f"the answer is not of type {type_name(annotation)}")
     if call_f(answer):
-        return '["passed",""]'
+        return PASSED
     raise Failure("wrong_answer", "f returned " + name_value(program.kept[-1]))
-
-
-def name_value(value: Any) -> str:
-    """Name a value without running a program's own repr."""
-    if value is None or type(value) in (bool, int, float, str):
-        return repr(value)[:MAX_DETAIL]
-    return f"a {type(value).__name__}"
 
 
 def type_name(annotation: Any) -> str:
@@ -194,26 +97,100 @@ def type_name(annotation: Any) -> str:
 
 
 def probe(literal: str) -> str:
+    """Call f on a literal of whatever type."""
     answer = eval(literal, {"__builtins__": LITERAL_NAMES})
-    return '["passed",""]' if call_f(answer) else '["wrong_answer",""]'
+    return PASSED if call_f(answer) else '["wrong_answer",""]'
+
+
+class Shared:
+    """An instance that many attempts at f use, one after another, as long as f allows it."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self.defaults: Any = None
+
+    def load(self, source: str) -> str:
+        before = dict(program.names)
+        loaded = load(source)
+        self.names = dict(program.names)
+        new = [value for name, value in self.names.items() if value is not before.get(name)]
+        rest = [value for value in new if value is not program.f and type(value) is not dict]
+        if not confined.is_confined(program.compile(source, "<f>")) or program.f.__closure__:
+            return tagged("alone", "f may keep something")
+        if not all(confined.is_constant(value) for value in rest):
+            return tagged("alone", "the module of f has what can be changed")
+        self.defaults = deepcopy((program.f.__defaults__, program.f.__kwdefaults__))
+        return loaded
+
+    def restore(self) -> None:
+        """Undo what a confined program can have done; what it made is kept, not finalized."""
+        program.kept.append(dict(program.names))
+        program.names.clear()
+        program.names.update(self.names)
+        defaults, keywords = deepcopy(self.defaults)
+        program.f.__defaults__, program.f.__kwdefaults__ = defaults, keywords
+
+    def attempt(self, source: str, max_bytes: int, max_depth: int) -> str:
+        code = program.compile(source, "<g>")
+        if not confined.is_confined(code):
+            return tagged("alone", "g may leave something behind")
+        self.restore()
+        return solve(code, max_bytes, max_depth)
+
+    def ask(self, text: str) -> str:
+        self.restore()
+        return check(text)
+
+
+shared = Shared()
+
+
+def call(name: str, arguments: str, max_bytes: int, max_depth: int) -> str:
+    """Call a function of the program on (positional, keywords), and write what it returns."""
+    positional, keywords = codec.decode(arguments)
+    if name not in program.names:
+        raise Failure("no_g", f"the source defines no {name}")
+    return encode(program.names[name](*positional, **keywords), max_bytes, max_depth)
+
+
+def define(source: str) -> str:
+    program.undress()
+    program.execute(source, "<program>")
+    return LOADED
+
+
+def run_text(source: str, given: str, max_bytes: int) -> str:
+    """Run a whole program on its standard input, and write its standard output."""
+    program.undress()
+    program.names["__name__"] = "__main__"
+    sys.modules["__main__"] = program.module
+    output = surroundings.Captured(max_bytes)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode("utf-8", "surrogatepass")), "utf-8")
+    sys.stdout = output
+    code = program.compile(source, "<program>")
+    try:
+        exec(code, program.names)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise
+    return encode(output.text(), max_bytes, 1)
 
 
 class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
     """The exports of guest.wit."""
 
-    def load(self, f: str) -> str:
-        def work() -> str:
-            if f:
-                program.load(f)
-            return '["loaded",""]'
+    def __init__(self) -> None:
+        # The last that happens before the snapshot, once an export.
+        memory.settle()
 
-        return reply(work)
+    def load(self, f: str) -> str:
+        return reply(lambda: load(f) if f else LOADED)
 
     def inputs(self, max_bytes: int, max_depth: int) -> str:
         return reply(lambda: encode(program.inputs, max_bytes, max_depth))
 
     def solve(self, g: str, max_bytes: int, max_depth: int) -> str:
-        return reply(lambda: solve(g, max_bytes, max_depth))
+        return reply(lambda: solve(program.compile(g, "<g>"), max_bytes, max_depth))
 
     def check(self, answer: str) -> str:
         return reply(lambda: check(answer))
@@ -221,10 +198,31 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
     def probe(self, literal: str) -> str:
         return reply(lambda: probe(literal))
 
+    def share(self, f: str) -> str:
+        return reply(lambda: shared.load(f))
+
+    def attempt(self, g: str, max_bytes: int, max_depth: int) -> str:
+        return reply(lambda: shared.attempt(g, max_bytes, max_depth))
+
+    def ask(self, answer: str) -> str:
+        return reply(lambda: shared.ask(answer))
+
+    def define(self, source: str) -> str:
+        return reply(lambda: define(source))
+
+    def call(self, name: str, arguments: str, max_bytes: int, max_depth: int) -> str:
+        return reply(lambda: call(name, arguments, max_bytes, max_depth))
+
+    def run_text(self, source: str, given: str, max_bytes: int) -> str:
+        return reply(lambda: run_text(source, given, max_bytes))
+
 
 def warm() -> None:
     """Run what every program runs, so that the snapshot has it ready."""
-    exec(compile("def f(x: int, n=[1]):\n    return x == n\n", "<warm>", "exec"), {})
+    source = "def f(x: int, n=[1]):\n    return x == n\n"
+    code = compile(source, "<warm>", "exec")
+    exec(code, {})
+    confined.is_confined(code)
     for value in (1, 1.5, "a", "é", None, [1, (2, {3})], {"a": b"b"}):
         codec.decode(codec.Encoder(1000, 10).encode(value))
     deepcopy({"n": [1, "a", (2, 3)]})
@@ -232,10 +230,4 @@ def warm() -> None:
 
 
 warm()
-# A program that imports a module of one of these names means its own, which is not there.
-for _name in ("surroundings", "annotations", "codec"):
-    del sys.modules[_name]
-surroundings.close_imports()
-surroundings.close_files()
-gc.collect()
-gc.freeze()
+surroundings.close("annotations", "codec", "confined", "execution", "memory", "variant")

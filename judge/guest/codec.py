@@ -17,6 +17,7 @@ host's reader of the same format (judge/literal.py), which trusts nothing that l
 
 # Bound as globals, so that a program that patches builtins does not change how its answer is read.
 from builtins import (  # noqa: UP029
+    UnicodeEncodeError,
     all,
     bytes,
     complex,
@@ -44,8 +45,11 @@ SMALL_INT = 1 << 63
 int_repr = int.__repr__
 float_repr = float.__repr__
 isascii = str.isascii
+to_bytes = str.encode
 hexadecimal = int.__format__
 loads = JSONDecoder().decode
+name_of = type.__dict__["__name__"].__get__
+"""The name of a type, whatever a metaclass of a program's own makes of it."""
 
 
 class NotPlain(Exception):
@@ -96,7 +100,7 @@ class Encoder:
             return self.spend(
                 '{"c":[' + self.floating(value.real) + "," + self.floating(value.imag) + "]}"
             )
-        raise NotPlain(kind.__name__)
+        raise NotPlain(name_of(kind))
 
     def fit(self, size: int) -> None:
         """Raise TooLarge unless size more bytes fit."""
@@ -122,11 +126,11 @@ class Encoder:
 
     def text(self, value: str) -> str:
         self.fit(len(value))
-        if value.isascii():
-            return self.spend(quote(value))
-        points = [ord(char) for char in value]
-        if any(0xD800 <= point <= 0xDFFF for point in points):
-            return self.spend('{"u":' + list.__repr__(points) + "}")
+        if not isascii(value):
+            try:
+                self.fit(len(to_bytes(value)))
+            except UnicodeEncodeError:
+                return self.spend('{"u":' + list.__repr__(list(map(ord, value))) + "}")
         return self.spend(quote(value))
 
     def items(self, values: Any, depth: int) -> str:

@@ -17,10 +17,15 @@ import time
 import warnings
 from typing import Any
 
-START_NS = 1_704_067_200 * 10**9
-"""The clock's first reading: 2024-01-01 00:00 UTC."""
-STEP_NS = 10**6
-"""What each reading of the clock adds, so that loops that wait for it come to an end."""
+import variant
+
+START_NS = (1_704_067_200 + variant.NUMBER * 1_000_000) * 10**9
+"""The clock's first reading: 2024-01-01 00:00 UTC, eleven days later in the second guest."""
+STEP_NS = 1_000
+"""What each reading of the clock adds, so that loops that wait for it come to an end.
+
+A reading costs some 5,000 instructions: with the fuel of a second, waiting may last four.
+"""
 MAX_SLEEP_NS = 5 * 10**9
 """A program that sleeps longer than this, in all, has timed out."""
 RECURSION_LIMIT = 6_000
@@ -89,6 +94,48 @@ class Nowhere(io.TextIOBase):
         return len(text)
 
 
+class Captured(io.TextIOBase):
+    """An output stream that keeps what is written, up to a limit."""
+
+    encoding = "utf-8"
+    errors = "strict"
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.written: list[str] = []
+        self.size = 0
+        self.buffer = CapturedBytes(self)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        # Beyond the limit only the size matters: it tells that the output is too large.
+        if self.size <= self.max_bytes:
+            self.written.append(str(text))
+        self.size += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.written)
+
+
+class CapturedBytes(io.RawIOBase):
+    """The bytes beneath Captured."""
+
+    def __init__(self, above: Captured) -> None:
+        self.above = above
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.above.write(bytes(data).decode("utf-8", "replace"))
+        return len(data)
+
+
 class NowhereBytes(io.RawIOBase):
     """The bytes beneath Nowhere."""
 
@@ -108,6 +155,9 @@ def install_clock(clock: Clock) -> None:
     for name, function in {**read_wall, **read_elapsed, **read_elapsed_ns}.items():
         setattr(time, name, function)
     time.sleep = clock.sleep  # type: ignore[assignment]
+    time.clock_gettime = lambda clk_id: clock.read()
+    time.clock_gettime_ns = lambda clk_id: clock.read_ns()
+    time.clock_getres = lambda clk_id: STEP_NS / 10**9
 
     # With no argument these read the clock in C, which would trap.
     def with_now(convert: Any) -> Any:
@@ -123,7 +173,7 @@ def install_clock(clock: Clock) -> None:
 
 def install_randomness() -> None:
     """Seed random, and give every unseeded generator and os.urandom a fixed stream."""
-    entropy = random.Random(0)
+    entropy = random.Random(variant.NUMBER)
     seed = random.Random.seed
 
     def seed_fixed(self: random.Random, a: Any = None, version: int = 2) -> None:
@@ -133,7 +183,7 @@ def install_randomness() -> None:
     os.urandom = entropy.randbytes
     random._urandom = entropy.randbytes  # type: ignore[attr-defined]
     random.seed = random._inst.seed  # type: ignore[attr-defined]
-    random.seed(0)
+    random.seed(variant.NUMBER)
 
 
 def install_streams() -> None:
@@ -143,10 +193,10 @@ def install_streams() -> None:
     sys.stderr = sys.__stderr__ = Nowhere()  # type: ignore[assignment,misc]
     sys.unraisablehook = lambda _: None
     sys.excepthook = lambda *_: None
-    sys.argv = ["program"]
+    sys.orig_argv = ["python", "program"]
     os.environ.clear()
     # A warning or a traceback looks for the source in a file.
-    warnings._showwarnmsg = lambda _: None  # type: ignore[attr-defined]
+    warnings._showwarnmsg_impl = lambda _: None  # type: ignore[attr-defined]
     linecache.updatecache = lambda *_: []
     for name in ("exit", "quit"):
         setattr(builtins, name, sys.exit)
@@ -189,6 +239,14 @@ def close_imports() -> None:
     sys.path[:] = []
     sys.path_hooks[:] = []
     sys.path_importer_cache.clear()
+
+
+def close(*modules: str) -> None:
+    """End the preparations; a program that imports one of these modules means its own."""
+    for name in ("surroundings", *modules):
+        del sys.modules[name]
+    close_imports()
+    close_files()
 
 
 clock = Clock()

@@ -14,7 +14,8 @@ import pytest
 
 from judge import JudgeError, Limits, Verdict, guest_fingerprint, guest_hash, judge, judge_many
 from judge.build import compiled_path, component_path, default_cache_dir, load
-from judge.engine import Guest, World, guest
+from judge.engine import GUESTS, Guest, World, guest
+from judge.identity import Kind
 from judge.literal import Malformed, canonical, parse
 
 F = "def f(x: int, n=7): return x == n"
@@ -53,8 +54,9 @@ def test_importing_the_judge_brings_no_engine() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_guest_has_no_imports() -> None:
-    loaded = guest()
+@pytest.mark.parametrize("kind", [Kind.candidate, Kind.second])
+def test_guest_that_runs_a_candidate_has_no_imports(kind: Kind) -> None:
+    loaded = guest(kind)
     assert list(loaded.component.type.imports(loaded.engine)) == []
 
 
@@ -133,18 +135,21 @@ def test_batch_survives_a_killed_worker() -> None:
     assert killed
 
 
-def test_damaged_compiled_guest_is_built_again(tmp_path: Path) -> None:
-    component = component_path(default_cache_dir())
+def test_damaged_compiled_guest_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    component = component_path(default_cache_dir(), Kind.candidate)
     guest()
     (tmp_path / component.name).hardlink_to(component)
-    compiled = compiled_path(tmp_path)
+    compiled = compiled_path(tmp_path, Kind.candidate)
     compiled.write_bytes(b"not machine code")
     compiled.with_suffix(".sha256").write_text("0" * 64)
     started = Guest.start(tmp_path)
-    with World(QUICK, of=started) as world:
+    monkeypatch.setitem(GUESTS, (os.getpid(), Kind.candidate), started)
+    with World(QUICK) as world:
         assert world.call("load", F).tag == "loaded"
     assert compiled.stat().st_size > 1_000_000
-    again = load(started.engine, tmp_path)
+    again = load(started.engine, tmp_path, Kind.candidate)
     assert again.get_export_index("solve") is not None
 
 

@@ -1,0 +1,83 @@
+"""Judges a whole program by its standard output for given standard inputs.
+
+Each case runs in an instance of its own, as `__main__`. Exit status 0 is a normal end. Outputs are
+compared line by line, white space at the ends of lines and of the text aside.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+from judge.engine import World
+from judge.pair import failure_of_g, read_answer, source_failure
+from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input, and the output that is right."""
+
+    input: str
+    """Standard input."""
+    output: str
+    """Standard output."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextProblem:
+    """A program that is tested by its output."""
+
+    cases: tuple[Case, ...]
+    """At least one."""
+
+    def __post_init__(self) -> None:
+        if not self.cases:
+            raise ValueError("a TextProblem needs at least one case to judge a program by")
+
+
+def judge_text(problem: TextProblem, source: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
+    """Run a program on each case, until one fails; each has the whole budget of fuel.
+
+    The answer of the verdict is the last output. Raises JudgeError if the judge cannot run.
+    """
+    begun = time.perf_counter()
+    fuel = 0
+    for number, case in enumerate(problem.cases, start=1):
+        verdict = judge_case(source, case, limits)
+        fuel += verdict.fuel
+        if not verdict.passed:
+            verdict = replace(verdict, detail=f"case {number}: {verdict.detail}")
+            break
+    return replace(verdict, fuel=fuel, seconds=time.perf_counter() - begun)
+
+
+def judge_case(source: str, case: Case, limits: Limits) -> Verdict:
+    """Run a program on one case."""
+    too_long = source_failure(source, limits)
+    if too_long is not None:
+        return Verdict(failure_of_g(too_long), None, too_long.detail, 0)
+    with World(limits) as world:
+        reply = world.call("run-text", source, case.input, limits.answer_bytes)
+        fuel = world.fuel_spent
+    answer = read_answer(reply, limits)
+    if answer is None:
+        return Verdict(failure_of_g(reply), None, reply.detail, fuel)
+    text = reply.tree
+    if not isinstance(text, str):
+        return Verdict(Outcome.crashed, answer.literal, "replied what is no text", fuel)
+    if lines(text) == lines(case.output):
+        return Verdict(Outcome.passed, answer.literal, "", fuel)
+    return Verdict(Outcome.wrong_answer, answer.literal, difference(text, case.output), fuel)
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines that are compared."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def difference(found: str, expected: str) -> str:
+    """Name the first line that differs."""
+    pairs = zip([*lines(found), "(end)"], [*lines(expected), "(end)"], strict=False)
+    for number, (left, right) in enumerate(pairs, start=1):
+        if left != right:
+            return f"line {number} is {left[:60]!r}, not {right[:60]!r}"
+    return "the output has another length"
