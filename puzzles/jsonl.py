@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +24,29 @@ DIFFICULTIES = ("easy", "medium", "hard")
 def read_puzzles(path: str | Path) -> list[Puzzle]:
     """Read a JSONL file of puzzles (`.gz` too), or raise `PuzzleFileError`."""
     found: list[Puzzle] = []
-    line_of: dict[str, int] = {}
-    # Not splitlines(): JSON strings may hold U+2028 and other line ends that are none in JSONL.
-    for number, line in enumerate(read_text(Path(path)).split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        puzzle = _puzzle(_row(line, where), where)
+    line_of: dict[str, str] = {}
+    for where, row in read_objects(Path(path)):
+        puzzle = _puzzle(row, where)
         if puzzle.name in line_of:
             raise PuzzleFileError(
-                f"{where}: the name {puzzle.name!r} is already on line {line_of[puzzle.name]}."
+                f"{where}: the name {puzzle.name!r} is already on {line_of[puzzle.name]}."
                 " Give each puzzle its own name."
             )
-        line_of[puzzle.name] = number
+        line_of[puzzle.name] = where.rpartition(", ")[2]
         found.append(puzzle)
     return found
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read the JSON objects of a file (`.gz` too), each with its place for an error message.
+
+    Raises `PuzzleFileError`.
+    """
+    # Not splitlines(): JSON strings may hold U+2028 and other line ends that are none in JSONL.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            where = f"{path}, line {number}"
+            yield where, _row(line, where)
 
 
 def _row(line: str, where: str) -> dict[str, Any]:
@@ -53,9 +62,7 @@ def _row(line: str, where: str) -> dict[str, Any]:
             f"{where}: the JSON nests too deep or holds a number too long to be read."
         ) from None
     if not isinstance(row, dict):
-        raise PuzzleFileError(
-            f"{where}: found {_kind(row)} instead of a JSON object with 'name' and 'f'."
-        )
+        raise PuzzleFileError(f"{where}: found {_kind(row)} instead of a JSON object.")
     return row
 
 

@@ -11,6 +11,9 @@ from judge import JudgeError, Limits
 from selftrain.errors import RunError, UsageError
 
 INTERRUPTED = 130
+MODES = ("strict", "screen")
+MODE_HELP = "each program alone, or the attempts at one f together first (default: strict)"
+AUDIT_FUEL = 4_000_000_000
 
 
 def console() -> None:
@@ -98,12 +101,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--output", type=Path, help="write a row a puzzle to this file")
 
-    judge = commands.add_parser("judge", help="judge rows of {f, g}")
+    judge = commands.add_parser("judge", help="judge rows of {f, g}, or completions of problems")
     judge.set_defaults(run=_judge)
-    judge.add_argument("file", type=Path, help="JSONL, one {'f': source, 'g': source} a line")
+    judge.add_argument(
+        "file", type=Path, help="JSONL: 'f' and 'g' a line, or 'task_id' and 'completion'"
+    )
+    judge.add_argument(
+        "--problems", type=Path, help="what completions are for: HumanEval's file, or one like it"
+    )
     judge.add_argument("--output", type=Path, help="write here (default: standard output)")
     judge.add_argument("--fuel", type=_count, default=Limits().fuel, help="instructions a stage")
+    judge.add_argument("--mode", choices=MODES, default="strict", help=MODE_HELP)
     judge.add_argument("--workers", type=_count, default=1, help="processes that judge")
+    judge.add_argument(
+        "--backend", choices=("loky", "ray", "dask"), default="loky", help="where they run"
+    )
+    judge.add_argument("--address", help="of the Ray or Dask cluster (default: one is started)")
 
     check = commands.add_parser("check", help="judge every reference solution")
     check.set_defaults(run=_check)
@@ -111,6 +124,12 @@ def _parser() -> argparse.ArgumentParser:
         "--tasks", default="builtin", help="builtin, p3:FOLDER or a JSONL file (default: builtin)"
     )
     check.add_argument("--workers", type=_count, default=2, help="processes that judge")
+
+    audit = commands.add_parser("audit", help="judge known attacks and honest programs")
+    audit.set_defaults(run=_audit)
+    audit.add_argument("--fuel", type=_count, default=AUDIT_FUEL, help="instructions a stage")
+    audit.add_argument("--mode", choices=MODES, default="strict", help=MODE_HELP)
+    audit.add_argument("--workers", type=_count, default=2, help="processes that judge")
 
     report = commands.add_parser("report", help="write report.md and report.html of a run")
     report.set_defaults(run=_report)
@@ -149,15 +168,22 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from selftrain.judge_file import judge_file
+    from selftrain.judge_file import How, judge_file
 
-    return judge_file(options.file, options.output, options.fuel, options.workers)
+    how = How(options.fuel, options.mode, options.workers, options.backend, options.address)
+    return judge_file(options.file, options.problems, options.output, how)
 
 
 def _check(options: argparse.Namespace) -> int:
     from selftrain.check import check
 
     return check(options.tasks, options.workers)
+
+
+def _audit(options: argparse.Namespace) -> int:
+    from selftrain.audit import audit_judge
+
+    return audit_judge(options.fuel, options.workers, options.mode)
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -30,6 +30,9 @@ class PuzzlesConfig(_Section):
     """`builtin`, a JSONL file, or `p3:FOLDER` with P3's puzzles.json and split.json."""
     held_out: str = "builtin"
     """The same for the puzzles that Pass@k is measured on."""
+    failing_references: Literal["refuse", "drop"] = "refuse"
+    """What is done about reference solutions that do not pass: nothing is scored, or the
+    solutions (not their puzzles) are left out."""
 
 
 class ModelConfig(_Section):
@@ -92,7 +95,7 @@ class SolveConfig(_Section):
 
 
 class JudgeConfig(_Section):
-    """The limits of the judge."""
+    """The limits of the judge, and where it works."""
 
     fuel: _Count = 4_000_000_000
     """Instructions for g, and again for f, in rounds."""
@@ -100,8 +103,17 @@ class JudgeConfig(_Section):
     """The same in evaluation, about a second of native work."""
     memory_bytes: Annotated[int, Field(ge=2**26)] = 2**30
     """Memory of one instance."""
+    mode: Literal["screen", "strict"] = "screen"
+    """Attempts at one puzzle in one instance first, or each alone; both accept the same.
+
+    Evaluation always judges each alone.
+    """
     num_workers: _Count = 2
     """Processes that judge."""
+    backend: Literal["loky", "ray", "dask"] = "loky"
+    """Where they run: on this machine, or on a Ray or Dask cluster."""
+    address: str | None = None
+    """Address of that cluster; null starts one on this machine."""
 
 
 class CurateConfig(_Section):

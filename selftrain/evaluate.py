@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from judge import Limits
 from puzzles import Puzzle
 from selftrain.config import Config
 from selftrain.files import Format, Row
-from selftrain.judge import judge_candidates, judged_to_row
+from selftrain.judge import Judging, judge_candidates, judged_to_row, judging_in_evaluation
 from selftrain.sampling import Sampler
 from selftrain.solve import Attempts, solve
 
@@ -26,9 +25,7 @@ class Evaluation:
 
     samples: Attempts
     greedy: Attempts
-    limits: Limits
-    num_workers: int
-    """Processes that judge."""
+    judging: Judging
 
 
 def evaluation_of(config: Config, few_shot: Sequence[Puzzle], round_number: int) -> Evaluation:
@@ -44,8 +41,7 @@ def evaluation_of(config: Config, few_shot: Sequence[Puzzle], round_number: int)
     return Evaluation(
         samples=samples,
         greedy=replace(samples, count=1, temperature=0.0),
-        limits=Limits(fuel=config.judge.evaluation_fuel, memory_bytes=config.judge.memory_bytes),
-        num_workers=config.judge.num_workers,
+        judging=judging_in_evaluation(config.judge),
     )
 
 
@@ -60,9 +56,7 @@ def evaluate(
     rows: list[Row] = []
     for attempts in (evaluation.samples, evaluation.greedy):
         candidates = solve(sampler, puzzles, attempts, advance=advance)
-        judged = judge_candidates(
-            candidates, evaluation.limits, evaluation.num_workers, advance=lambda _: None
-        )
+        judged = judge_candidates(candidates, evaluation.judging, advance=lambda _: None)
         rows += [judged_to_row(one) for one in judged]
     n = evaluation.samples.count
     sampled, greedy = rows[: n * len(puzzles)], rows[n * len(puzzles) :]

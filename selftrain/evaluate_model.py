@@ -1,14 +1,17 @@
 """The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run."""
 
+from functools import partial
 from pathlib import Path
 
 from selftrain.config import Config
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
+from selftrain.judge import judging_in_evaluation
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.puzzle_source import read_splits
+from selftrain.references import with_sound_references
 from selftrain.statistics import evaluation_metrics
 
 
@@ -37,6 +40,13 @@ def evaluate_model(config: Config, model: str, tasks: str | None, output: Path |
 
 def _rows(config: Config) -> list[Row]:
     train, puzzles = read_splits(config.puzzles)
+    sound = partial(
+        with_sound_references,
+        judging=judging_in_evaluation(config.judge),
+        failing=config.puzzles.failing_references,
+        progress=Progress(),
+    )
+    train, puzzles = sound(train), sound(puzzles)
     evaluation = evaluation_of(config, few_shot_puzzles(train, config.solve.num_few_shot), 0)
     sampler = load_sampler(config.model)
     candidates: list[Row] = []

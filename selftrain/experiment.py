@@ -13,6 +13,7 @@ from puzzles import Puzzle, from_row
 from selftrain.config import Config
 from selftrain.evaluate import Evaluation, evaluation_of
 from selftrain.files import Format, Record, Row, append_row, read_rows, write_rows
+from selftrain.judge import Judging, judging_in_rounds
 from selftrain.progress import Advance, Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.run_directory import RoundDirectory, RunDirectory
@@ -51,14 +52,14 @@ class Experiment:
         return few_shot_puzzles(self.train, self.config.solve.num_few_shot)
 
     @cached_property
-    def limits(self) -> Limits:
-        """The judge's limits for candidates in rounds."""
-        return Limits(fuel=self.config.judge.fuel, memory_bytes=self.config.judge.memory_bytes)
+    def judging(self) -> Judging:
+        """How the candidates of a round are judged."""
+        return judging_in_rounds(self.config.judge)
 
     @cached_property
     def filter_limits(self) -> Limits:
         """The judge's limits for one trivial answer."""
-        return replace(self.limits, fuel=self.config.filter.fuel)
+        return replace(self.judging.limits, fuel=self.config.filter.fuel)
 
     def attempts(self, number: int) -> Attempts:
         """Say how the puzzles of a round are tried."""

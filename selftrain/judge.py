@@ -1,11 +1,49 @@
 """Judge: candidates get their verdicts. The judge itself is the package `judge`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Literal
 
-from judge import Limits, judge_many
+from judge import Limits, Verdict, judge_many
+from selftrain.config import JudgeConfig
 from selftrain.files import Format, Row
 from selftrain.solve import Candidate, candidate_from_row
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How programs are judged, and where."""
+
+    limits: Limits
+    mode: Literal["strict", "screen"]
+    confirm: bool
+    """Whether what passes must pass in a second guest too."""
+    config: JudgeConfig
+    """Where: processes, backend, address."""
+
+    def judge(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Verdict]:
+        """Judge (f, g) pairs in order. Raises `judge.JudgeError`."""
+        return judge_many(
+            pairs,
+            self.limits,
+            self.config.num_workers,
+            mode=self.mode,
+            confirm=self.confirm,
+            backend=self.config.backend,
+            address=self.config.address,
+        )
+
+
+def judging_in_rounds(config: JudgeConfig) -> Judging:
+    """Say how attempts are judged that may be trained on: a pass by luck is left out."""
+    limits = Limits(fuel=config.fuel, memory_bytes=config.memory_bytes)
+    return Judging(limits, config.mode, True, config)
+
+
+def judging_in_evaluation(config: JudgeConfig) -> Judging:
+    """Say how held-out attempts are judged: each alone, with more time."""
+    limits = Limits(fuel=config.evaluation_fuel, memory_bytes=config.memory_bytes)
+    return Judging(limits, "strict", False, config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +63,7 @@ class Judged:
 
 def judge_candidates(
     candidates: Sequence[Candidate],
-    limits: Limits,
-    num_workers: int,
+    judging: Judging,
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Judged]:
@@ -35,10 +72,8 @@ def judge_candidates(
     The reason why it has none is its outcome. Raises `judge.JudgeError` where the judge
     cannot run; that is no verdict.
     """
-    verdicts = judge_many(
-        [(candidate.f, candidate.g) for candidate in candidates if candidate.g is not None],
-        limits,
-        num_workers,
+    verdicts = judging.judge(
+        [(candidate.f, candidate.g) for candidate in candidates if candidate.g is not None]
     )
     for candidate in candidates:
         if candidate.g is None:

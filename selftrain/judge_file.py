@@ -1,4 +1,8 @@
-"""The command `selftrain judge`: rows of f and g in, the same rows with their verdicts out."""
+"""The command `selftrain judge`: rows of programs in, the same rows with their verdicts out.
+
+A row is a pair of `f` and `g`, or, where a file of problems is given, a `task_id` of it and a
+`completion`.
+"""
 
 import gzip
 import json
@@ -6,15 +10,33 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
-from judge import Limits, judge_many
+from judge import FunctionProblem, Limits, TextProblem, Verdict, judge_completions, judge_many
+from puzzles.files import PuzzleFileError
+from puzzles.problems import read_problems
 from selftrain.errors import UsageError
 from selftrain.files import Row, check_output, replacing
 
+PAIR = ("f", "g")
+SAMPLE = ("task_id", "completion")
 
-def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> int:
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the rows of a file are judged, as the command line says."""
+
+    fuel: int
+    mode: Literal["strict", "screen"]
+    num_workers: int
+    backend: Literal["loky", "ray", "dask"] = "loky"
+    address: str | None = None
+    """Of a Ray or Dask cluster."""
+
+
+def judge_file(path: Path, problems: Path | None, output: Path | None, how: How) -> int:
     """Judge the rows of a file into `output`, or onto standard output. Raises UsageError.
 
     Every line is read once before anything is judged, so that a bad one is told at once; hence a
@@ -22,22 +44,52 @@ def judge_file(path: Path, output: Path | None, fuel: int, num_workers: int) -> 
     """
     if path.exists() and not path.is_file():
         raise UsageError(f"{path}: is no regular file. Write the rows into a file first.")
-    num_rows = sum(1 for _ in _rows(path))
+    known = _read_problems(problems) if problems else None
+    num_rows = sum(1 for _ in _rows(path, known))
     if num_rows == 0:
-        raise UsageError(f"{path}: the file is empty. Give one row with 'f' and 'g' a line.")
+        keys = SAMPLE if problems else PAIR
+        raise UsageError(f"{path}: the file is empty. Give one row with {_named(keys)} a line.")
     if output:
         check_output(output)
-    limits = Limits(fuel=fuel)
     with replacing(output) if output else nullcontext(sys.stdout) as file:
-        num_passed = _judge(path, file, limits, num_workers)
+        num_passed = _write(file, _rows(path, known), _verdicts(path, known, how))
     print(f"{num_passed:,} of {num_rows:,} passed", file=sys.stderr)
     return 0
 
 
-def _judge(path: Path, output: TextIO, limits: Limits, num_workers: int) -> int:
+Problems = dict[str, FunctionProblem | TextProblem]
+
+
+def _read_problems(path: Path) -> Problems:
+    try:
+        return read_problems(path)
+    except PuzzleFileError as error:
+        raise UsageError(str(error)) from None
+
+
+def _verdicts(path: Path, problems: Problems | None, how: How) -> Iterator[Verdict]:
+    limits, rows = Limits(fuel=how.fuel), _rows(path, problems)
+    if problems is None:
+        return judge_many(
+            ((row["f"], row["g"]) for row in rows),
+            limits,
+            how.num_workers,
+            mode=how.mode,
+            backend=how.backend,
+            address=how.address,
+        )
+    return judge_completions(
+        ((problems[row["task_id"]], row["completion"]) for row in rows),
+        limits,
+        how.num_workers,
+        backend=how.backend,
+        address=how.address,
+    )
+
+
+def _write(output: TextIO, rows: Iterator[Row], verdicts: Iterator[Verdict]) -> int:
     num_passed = 0
-    verdicts = judge_many(((row["f"], row["g"]) for row in _rows(path)), limits, num_workers)
-    for row, verdict in zip(_rows(path), verdicts, strict=True):
+    for row, verdict in zip(rows, verdicts, strict=True):
         judged = {
             **row,
             "passed": verdict.passed,
@@ -52,16 +104,16 @@ def _judge(path: Path, output: TextIO, limits: Limits, num_workers: int) -> int:
     return num_passed
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path, problems: Problems | None) -> Iterator[Row]:
     try:
         with (
-            gzip.open(path, "rt", encoding="utf-8")
+            gzip.open(path, "rt", encoding="utf-8-sig")
             if path.suffix == ".gz"
-            else path.open(encoding="utf-8") as lines
+            else path.open(encoding="utf-8-sig") as lines
         ):
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield _row(line, f"{path}, line {number}")
+                    yield _row(line, f"{path}, line {number}", problems)
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such file.") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -72,18 +124,36 @@ def _rows(path: Path) -> Iterator[Row]:
         ) from None
 
 
-def _row(line: str, where: str) -> Row:
+def _row(line: str, where: str, problems: Problems | None) -> Row:
+    keys = PAIR if problems is None else SAMPLE
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not valid JSON ({error}). Each line is one object.") from None
     if not isinstance(row, dict):
-        raise UsageError(
-            f"{where}: found a {type(row).__name__} instead of an object with 'f' and 'g'."
-        )
-    for key in ("f", "g"):
+        found = type(row).__name__
+        raise UsageError(f"{where}: found a {found} instead of an object with {_named(keys)}.")
+    for key in keys:
         if key not in row:
-            raise UsageError(
-                f"{where}: there is no {key!r}. Each row needs 'f' and 'g', whole definitions."
-            )
+            raise UsageError(f"{where}: there is no {key!r}. {_wanted(keys)}")
+    if problems is not None and (
+        not isinstance(row["task_id"], str) or row["task_id"] not in problems
+    ):
+        raise UsageError(
+            f"{where}: the problems have no task_id {row['task_id']!r}. Give the file of problems "
+            "that these completions are for."
+        )
     return row
+
+
+def _named(keys: tuple[str, str]) -> str:
+    return f"{keys[0]!r} and {keys[1]!r}"
+
+
+def _wanted(keys: tuple[str, str]) -> str:
+    if keys == PAIR:
+        return (
+            "Each row needs 'f' and 'g', whole definitions; for rows of 'task_id' and "
+            "'completion' name the problems with --problems."
+        )
+    return "Each row needs 'task_id' and 'completion'."

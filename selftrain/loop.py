@@ -72,7 +72,7 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         solving = partial(solve, generator, puzzles, x.attempts(here.number))
         candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, solving)
 
-        judging = partial(judge_candidates, candidates, x.limits, c.judge.num_workers)
+        judging = partial(judge_candidates, candidates, x.judging)
         judged = once(JUDGED, len(candidates), judging)
 
         examples += curate(judged, c.curate.max_solutions, here.number)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -13,10 +14,12 @@ from selftrain.config_file import differences, load_config, save_config
 from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
+from selftrain.judge import judging_in_evaluation
 from selftrain.loop import self_train
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance, what_changed
 from selftrain.puzzle_source import read_splits
+from selftrain.references import with_sound_references
 from selftrain.report import final_table, write_report
 from selftrain.run_directory import RunDirectory
 
@@ -82,12 +85,19 @@ def _prepare(
     else:
         save_config(config, directory.config)
         write_json(directory.provenance, made_with)
+    progress = Progress(directory.log)
+    sound = partial(
+        with_sound_references,
+        judging=judging_in_evaluation(config.judge),
+        failing=config.puzzles.failing_references,
+        progress=progress,
+    )
     return Experiment(
         config=config,
         run=directory,
-        train=train,
-        held_out=held_out,
-        progress=Progress(directory.log),
+        train=sound(train),
+        held_out=sound(held_out),
+        progress=progress,
         load=lambda trained: models.load_sampler(config.model, trained),
     )
 

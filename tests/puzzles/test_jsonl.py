@@ -51,8 +51,8 @@ def test_gzip_blank_lines_and_odd_line_ends_inside_strings(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([1], "line 2: found a list instead of a JSON object with 'name' and 'f'."),
-        (None, "line 2: found null instead of a JSON object with 'name' and 'f'."),
+        ([1], "line 2: found a list instead of a JSON object."),
+        (None, "line 2: found null instead of a JSON object."),
         (
             {"f": GOOD["f"]},
             "line 2: there is no 'name'. Each puzzle needs 'name' and 'f', the source of f.",

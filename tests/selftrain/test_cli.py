@@ -138,16 +138,14 @@ def test_a_judge_that_cannot_run_is_exit_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     from judge import JudgeError
-    from selftrain import check, evaluate_model
 
     def broken(*_: object, **__: object) -> Any:
         raise JudgeError("no guest")
         yield
 
     write_rows(Path("rows.jsonl"), [RIGHT])
-    monkeypatch.setattr(check, "judge_many", broken)
+    monkeypatch.setattr("selftrain.judge.judge_many", broken)
     monkeypatch.setattr(judge_file, "judge_many", broken)
-    monkeypatch.setattr(evaluate_model, "evaluate", lambda *_, **__: next(broken()))
     assert main(command) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "selftrain: the judge cannot run: no guest"
 
@@ -213,10 +211,10 @@ def test_judge_hands_out_a_row_before_it_reads_all(
     out_before: list[int] = []
     real = judge_file.judge_many
 
-    def one_by_one(pairs: Any, *rest: Any) -> Any:
+    def one_by_one(pairs: Any, *rest: Any, **more: Any) -> Any:
         for pair in pairs:
             out_before.append(len(capsys.readouterr().out.splitlines()))
-            yield from real([pair], *rest)
+            yield from real([pair], *rest, **more)
 
     monkeypatch.setattr(judge_file, "judge_many", one_by_one)
     assert main(["judge", "rows.jsonl"]) == 0
@@ -282,7 +280,7 @@ def test_check_names_a_wrong_reference_solution_and_is_exit_1(
     write_rows(Path("puzzles.jsonl"), rows)
     assert main(["check", "--tasks", "puzzles.jsonl", "--workers", "1"]) == 1
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("bad: wrong_answer")
+    assert first.startswith("bad: solution 2: wrong_answer")
     assert last == "2 of 3 reference solutions of 3 puzzles passed (1 puzzles have none)"
 
 
@@ -454,3 +452,68 @@ def test_a_damaged_row_file_is_told_in_one_sentence(capsys: pytest.CaptureFixtur
     capsys.readouterr()
     run.provenance.write_text('{"judge": {', encoding="utf-8")
     assert "run.json: damaged" in said(capsys, ["run", config], 1)
+
+
+def test_a_reference_solution_that_fails_stops_everything_before_it_is_scored(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"name": "bad", "f": RIGHT["f"], "solutions": [RIGHT["g"], WRONG["g"]]}]
+    write_rows(Path("puzzles.jsonl"), rows)
+    config = write("a.yaml", "puzzles: {held_out: puzzles.jsonl}\njudge: {num_workers: 1}\n")
+    evaluating = ["evaluate", "builtin:tiny", "--tasks", "puzzles.jsonl", "--config", config]
+    for command in (["run", config], evaluating):
+        assert main(command) == 1
+        line = capsys.readouterr().err.splitlines()[-1]
+        assert "1 reference solutions do not pass (first bad: solution 2: wrong_answer" in line
+        assert "so nothing was scored" in line
+    assert not list(Path("runs/a").glob("round-*"))
+
+
+def test_a_reference_solution_that_fails_can_be_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"name": "bad", "f": RIGHT["f"], "solutions": [RIGHT["g"], WRONG["g"]]}]
+    write_rows(Path("puzzles.jsonl"), rows)
+    settings = ["puzzles.failing_references=drop", "evaluate.num_samples=1", "evaluate.k=[1]"]
+    command = ["evaluate", "builtin:tiny", "--tasks", "puzzles.jsonl", *settings]
+    assert main([*command, "judge.num_workers=1"]) == 0
+    assert "left out: bad: solution 2: wrong_answer" in capsys.readouterr().err
+
+
+def test_completions_are_judged_by_their_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    problems = [
+        {"task_id": "T/0", "prompt": "def add(a, b):\n", "entry_point": "add",
+         "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n"},
+        {"task_id": "T/1", "cases": [["1\n", "2\n"], ["3\n", "6\n"]]},
+    ]  # fmt: skip
+    samples = [
+        {"task_id": "T/1", "completion": "print(2 * int(input()))", "mine": 1},
+        {"task_id": "T/0", "completion": "    return a - b\n"},
+        {"task_id": "T/0", "completion": "    return a + b\n"},
+        {"task_id": "T/0", "completion": None},
+    ]
+    write_rows(Path("problems.jsonl"), problems)
+    write_rows(Path("samples.jsonl"), samples)
+    assert main(["judge", "samples.jsonl", "--problems", "problems.jsonl"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["passed"] for row in found] == [True, False, True, False]
+    assert found[0]["mine"] == 1 and found[0]["answer"] == "'6\\n'"
+
+
+@pytest.mark.parametrize(
+    ("problem", "sample", "sentence"),
+    [
+        ({"task_id": "T/0"}, {}, "problems.jsonl, line 1: there is no text 'prompt'"),
+        ({"task_id": "T/0", "cases": []}, {}, "problems.jsonl, line 1: 'cases' is no list of pairs"),
+        ({"task_id": "T/0", "cases": [["", ""]]}, {"task_id": "T/1", "completion": ""}, "the problems have no task_id 'T/1'"),
+        ({"task_id": "T/0", "cases": [["", ""]]}, {"task_id": "T/0"}, "there is no 'completion'"),
+        ({"task_id": "T/0", "cases": [["", ""]]}, {"task_id": ["T/0"], "completion": ""}, "the problems have no task_id"),
+    ],
+)  # fmt: skip
+def test_wrong_problems_and_samples_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], problem: object, sample: object, sentence: str
+) -> None:
+    Path("problems.jsonl").write_text(json.dumps(problem) + "\n")
+    Path("samples.jsonl").write_text(json.dumps(sample) + "\n")
+    line = said(capsys, ["judge", "samples.jsonl", "--problems", "problems.jsonl"], 2)
+    assert sentence in line
