@@ -1,0 +1,1 @@
+"""The judge against its peers: same programs, same machine, one run."""
