@@ -5,23 +5,22 @@ remembered of earlier ones is bounded. A verdict does not depend on how many wor
 on what was judged before. Not here: where the workers are (workers.py).
 """
 
-import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from judge.function import FunctionProblem, judge_function
-from judge.pair import confirm, judge
+from judge.memory import VERDICTS_BYTES, Memory, ask_once, key
+from judge.pair import check, confirm, decide
 from judge.records import DEFAULT_LIMITS, Limits, Verdict
 from judge.screen import screen
 from judge.text import TextProblem, judge_text
 
 if TYPE_CHECKING:
-    from cachetools import LRUCache
-
     from judge.workers import Backend, Workers
 
 Mode = Literal["strict", "screen"]
@@ -38,10 +37,6 @@ BATCH_PAIRS = 512
 """Pairs a worker in a batch, and at least one group."""
 CHUNK_PAIRS = 8
 """Pairs in one message to a worker: few, so that an endless loop delays few others."""
-REMEMBERED_BYTES = 64_000_000
-"""What the verdicts that are remembered may weigh, about."""
-VERDICT_BYTES = 400
-"""What one weighs, besides its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +46,7 @@ class How:
     limits: Limits
     mode: Mode
     confirm: bool
+    remember: bool
 
 
 def judge_many(
@@ -75,8 +71,8 @@ def judge_many(
     if mode not in ("strict", "screen"):
         raise ValueError(f"mode is {mode!r}; it must be 'strict' or 'screen'")
     where = start(num_workers, backend, address)
-    how = partial(judge_group, How(limits, mode, confirm))
-    return judge_groups(grouped(pairs, mode), how, BATCH_PAIRS * num_workers, where, remember)
+    how = partial(judge_group, How(limits, mode, confirm, remember))
+    return judge_groups(grouped(pairs, mode), how, num_workers, where, remember)
 
 
 def judge_completions(
@@ -96,20 +92,21 @@ def judge_completions(
     where = start(num_workers, backend, address)
     groups = ((sample,) for sample in samples)
     how = partial(judge_completion, limits)
-    return judge_groups(groups, how, BATCH_PAIRS * num_workers, where, remember)
+    return judge_groups(groups, how, num_workers, where, remember)
 
 
 def judge_groups(
     groups: Iterable[Group],
     how: JudgeGroup,
-    batch_size: int,
+    num_workers: int,
     where: AbstractContextManager["Workers | None"],
     remember: bool,
 ) -> Iterator[Verdict]:
     """Judge group after group, a batch at a time."""
-    known = memory(REMEMBERED_BYTES if remember else 0)
+    known = Memory(VERDICTS_BYTES if remember else 0)
     with where as workers:
-        for batch in batches(groups, batch_size):
+        # This process alone hands out each verdict as soon as it has it.
+        for batch in batches(groups, BATCH_PAIRS * num_workers if workers else 1):
             verdicts = judge_batch(batch, how, workers, known)
             for group in batch:
                 yield from verdicts[key(group)]
@@ -126,18 +123,6 @@ def start(
     from judge.workers import start_workers
 
     return start_workers(num_workers, backend, address)
-
-
-def memory(max_bytes: int) -> "LRUCache[bytes, Verdicts]":
-    """Return where verdicts are remembered, the latest used ones."""
-    from cachetools import LRUCache
-
-    return LRUCache(max_bytes, getsizeof=weight)
-
-
-def weight(verdicts: Verdicts) -> int:
-    """Estimate the memory of verdicts, in bytes."""
-    return sum(VERDICT_BYTES + len(verdict.answer or "") for verdict in verdicts)
 
 
 def grouped(pairs: Iterable[Pair], mode: Mode) -> Iterator[Group]:
@@ -165,21 +150,17 @@ def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
 
 
 def judge_batch(
-    batch: list[Group],
-    how: JudgeGroup,
-    workers: "Workers | None",
-    known: "LRUCache[bytes, Verdicts]",
+    batch: list[Group], how: JudgeGroup, workers: "Workers | None", known: Memory
 ) -> dict[bytes, Verdicts]:
     """Judge the groups of a batch that are not known yet, each once."""
     distinct = {key(group): group for group in batch}
-    verdicts = {name: known[name] for name in distinct if name in known}
-    unknown = [name for name in distinct if name not in verdicts]
+    verdicts = {name: known.get(name) for name in distinct}
+    unknown = [name for name, found in verdicts.items() if found is None]
     judged = in_chunks(partial(judge_chunk, how), [distinct[name] for name in unknown], workers)
-    for name, group_verdicts in zip(unknown, judged, strict=True):
-        verdicts[name] = group_verdicts
-        if weight(group_verdicts) <= known.maxsize:
-            known[name] = group_verdicts
-    return verdicts
+    for name, found in zip(unknown, judged, strict=True):
+        verdicts[name] = found
+        known.put(name, found)
+    return {name: found for name, found in verdicts.items() if found is not None}
 
 
 def in_chunks(
@@ -201,9 +182,14 @@ def judge_chunk(how: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
 def judge_group(how: How, group: Group) -> Verdicts:
     """Judge the pairs of one group."""
 
+    ask = ask_once if how.remember else check
+
     def alone(f: str, g: str) -> Verdict:
-        verdict = judge(f, g, how.limits)
-        return confirm(f, g, how.limits, verdict) if how.confirm else verdict
+        begun = time.perf_counter()
+        verdict = decide(f, g, how.limits, ask=ask)
+        if how.confirm:
+            verdict = confirm(f, g, how.limits, verdict, ask)
+        return replace(verdict, seconds=time.perf_counter() - begun)
 
     if how.mode == "strict" or not all(isinstance(text, str) for pair in group for text in pair):
         return [alone(f, g) for f, g in group]
@@ -216,8 +202,3 @@ def judge_completion(limits: Limits, group: Group) -> Verdicts:
     if isinstance(problem, FunctionProblem):
         return [judge_function(problem, completion, limits)]
     return [judge_text(problem, completion, limits)]
-
-
-def key(group: Group) -> bytes:
-    """Say when two groups are one, in few bytes; a row of JSON can hold anything as a source."""
-    return hashlib.sha256(repr(group).encode("utf-8", "surrogatepass")).digest()

@@ -7,8 +7,9 @@ the same fuel on every run: a clock is read only to say how long it took. Not he
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from judge.engine import Reply, World
 from judge.identity import Kind
@@ -34,6 +35,10 @@ MAX_SLOW_PROBES = 4
 """How many answers a probe then gives the whole fuel."""
 
 
+Ask: TypeAlias = Callable[[str, Answer, Limits, Kind], Verdict]
+"""How f is asked about an answer: `check`, or what remembers what `check` said."""
+
+
 def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Judge the source of g by the source of f; raise JudgeError only if the judge cannot run."""
     begun = time.perf_counter()
@@ -41,13 +46,15 @@ def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def decide(f: str, g: str, limits: Limits, kind: Kind = Kind.candidate) -> Verdict:
-    """Judge without a clock."""
+def decide(
+    f: str, g: str, limits: Limits, kind: Kind = Kind.candidate, ask: Ask | None = None
+) -> Verdict:
+    """Judge without a clock; `ask` asks f about the answer, as `check` does."""
     ran, answer = run_g(f, g, limits, kind)
     if answer is None:
         assert ran.failure is not None
         return Verdict(ran.failure, None, ran.detail, ran.fuel)
-    checked = check(f, answer, limits, kind)
+    checked = (ask or check)(f, answer, limits, kind)
     return replace(checked, fuel=ran.fuel + checked.fuel)
 
 
@@ -65,14 +72,14 @@ def says(reply: Reply, answer: Answer, fuel: int) -> Verdict:
     return Verdict(outcome, answer.literal, reply.detail, fuel)
 
 
-def confirm(f: str, g: str, limits: Limits, verdict: Verdict) -> Verdict:
+def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask | None = None) -> Verdict:
     """Judge a pair that passed in the second guest too; `flaky` where it does not pass there.
 
     The second guest has another hash seed, another random seed and another day.
     """
     if not verdict.passed:
         return verdict
-    again = decide(f, g, limits, Kind.second)
+    again = decide(f, g, limits, Kind.second, ask)
     if again.passed:
         return verdict
     detail = f"in a second guest: {again.outcome} {again.detail}"

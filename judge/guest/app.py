@@ -119,16 +119,18 @@ class Shared:
             return tagged("alone", "f may keep something")
         if not all(confined.is_constant(value) for value in rest):
             return tagged("alone", "the module of f has what can be changed")
-        self.defaults = deepcopy((program.f.__defaults__, program.f.__kwdefaults__))
+        defaults = program.f.__defaults__, program.f.__kwdefaults__
+        if not confined.is_constant((*(defaults[0] or ()), *(defaults[1] or {}).values())):
+            self.defaults = deepcopy(defaults)
         return loaded
 
     def restore(self) -> None:
-        """Undo what a confined program can have done; what it made is kept, not finalized."""
-        program.kept.append(dict(program.names))
+        """Undo what a confined program can have done; it has no finalizers that dropping runs."""
+        program.kept.clear()
         program.names.clear()
         program.names.update(self.names)
-        defaults, keywords = deepcopy(self.defaults)
-        program.f.__defaults__, program.f.__kwdefaults__ = defaults, keywords
+        if self.defaults is not None:
+            program.f.__defaults__, program.f.__kwdefaults__ = deepcopy(self.defaults)
 
     def attempt(self, source: str, max_bytes: int, max_depth: int) -> str:
         code = program.compile(source, "<g>")

@@ -7,6 +7,7 @@ Everything else is judged alone. It decides about speed, never about a pass.
 """
 
 import importlib
+import inspect
 import opcode
 import types
 from typing import Any
@@ -24,11 +25,14 @@ NAMES = frozenset(
     """.split()  # noqa: SIM905
 )
 """Names that may lead to somewhere else, whatever they are names of."""
-PRIVATE = ("_", "gi_", "cr_", "ag_", "tb_", "f_", "co_")
+PRIVATE = ("\0_", "\0gi_", "\0cr_", "\0ag_", "\0tb_", "\0f_", "\0co_")
 """How names begin that are private, or lead from an object to its frame or its code."""
 OPCODES = frozenset(
     opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR", "LOAD_BUILD_CLASS")
 )
+HANDLER = opcode.opmap["PUSH_EXC_INFO"]
+"""What a `finally` needs. In a generator it would run whenever the generator is dropped."""
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 IMPORT = opcode.opmap["IMPORT_NAME"]
 EXTENDED = opcode.opmap["EXTENDED_ARG"]
 CONSTANTS = (int, float, complex, str, bytes, bool, types.NoneType, types.EllipsisType)
@@ -50,14 +54,20 @@ FORBIDDEN = NAMES | (stateful_names() - MODULES - {"abc"})
 
 def is_confined(code: types.CodeType) -> bool:
     """Say whether code, with all functions in it, certainly leaves nothing behind."""
-    operations = code.co_code
-    kinds = set(operations[::2])
-    names = set(code.co_names)
-    if kinds & OPCODES or names & FORBIDDEN or (IMPORT in kinds and not imports_are_safe(code)):
+    kinds = set(code.co_code[::2])
+    if not kinds.isdisjoint(OPCODES) or not FORBIDDEN.isdisjoint(code.co_names):
         return False
-    if any(name != "_" and name.startswith(PRIVATE) for name in names):
+    if HANDLER in kinds and code.co_flags & SUSPENDS:
         return False
-    return all(constant_is_safe(constant) for constant in code.co_consts)
+    if IMPORT in kinds and not imports_are_safe(code):
+        return False
+    return not has_private_name(code.co_names) and all(map(constant_is_safe, code.co_consts))
+
+
+def has_private_name(names: tuple[str, ...]) -> bool:
+    # One text, since searching it is quicker than looking at each name.
+    text = "\0".join(("", *names, "")).replace("\0_\0", "\0")
+    return any(start in text for start in PRIVATE)
 
 
 def imports_are_safe(code: types.CodeType) -> bool:

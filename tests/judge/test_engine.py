@@ -1,5 +1,6 @@
 """The engine: isolation, determinism, the cache of the guest, many pairs, what importing costs."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -8,15 +9,27 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from judge import JudgeError, Limits, Verdict, guest_fingerprint, guest_hash, judge, judge_many
+from judge import (
+    JudgeError,
+    Limits,
+    Outcome,
+    Verdict,
+    guest_fingerprint,
+    guest_hash,
+    judge,
+    judge_many,
+)
 from judge.build import compiled_path, component_path, default_cache_dir, load
 from judge.engine import GUESTS, Guest, World, guest
 from judge.identity import Kind
-from judge.literal import Malformed, canonical, parse
+from judge.literal import Answer, Malformed, canonical, parse
+from judge.memory import Memory, key
+from judge.pair import check, decide
 
 F = "def f(x: int, n=7): return x == n"
 QUICK = Limits(fuel=500_000_000)
@@ -89,15 +102,41 @@ def test_verdict_and_fuel_are_the_same_in_threads() -> None:
 def test_many_are_judged_in_order_and_equal_ones_once(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[str] = []
 
-    def counting(f: str, g: str, limits: Limits) -> Verdict:
+    def counting(f: str, g: str, limits: Limits, **more: Any) -> Verdict:
         judged.append(g)
-        return judge(f, g, limits)
+        return decide(f, g, limits, **more)
 
-    monkeypatch.setattr("judge.many.judge", counting)
+    monkeypatch.setattr("judge.many.decide", counting)
     answers = [f"def g(n): return {i % 5}" for i in range(40)]
     found = judge_many(((F, g) for g in answers), QUICK)
     assert [verdict.answer for verdict in found] == [str(i % 5) for i in range(40)]
     assert len(judged) == 5
+
+
+def test_equal_answers_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counting(f: str, answer: Answer, limits: Limits, kind: Kind) -> Verdict:
+        asked.append(answer.literal)
+        return check(f, answer, limits, kind)
+
+    monkeypatch.setattr("judge.memory.check", counting)
+    monkeypatch.setattr("judge.memory.answers", functools.cache(lambda: Memory(10_000)))
+    pairs = [(F, f"def g(n): return {i % 3} + {i} - {i}") for i in range(12)]
+    expected = [judge(*pair, QUICK) for pair in pairs]
+    assert list(judge_many(pairs, QUICK)) == expected
+    assert asked == ["0", "1", "2"]
+    assert list(judge_many(pairs, QUICK, remember=False)) == expected
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    memory = Memory(10_000)
+    for number in range(100):
+        memory.put(key(number), [Verdict(Outcome.passed, "1", "", number)])
+    memory.put(key("large"), [Verdict(Outcome.passed, "1" * 10_000, "", 1)])
+    assert memory.get(key(0)) is None and memory.get(key("large")) is None
+    assert memory.get(key(99)) == [Verdict(Outcome.passed, "1", "", 99)]
+    assert memory.known.currsize <= 10_000
 
 
 def test_many_are_streamed() -> None:
