@@ -101,6 +101,11 @@ def few_held_out() -> list[Puzzle]:
     return [*known[:2], *[puzzle for puzzle in puzzles if puzzle.family in new][:2]]
 
 
+def few_train() -> list[Puzzle]:
+    """Give train puzzles of several families: their reference solutions are soon judged."""
+    return read_builtin("train")[::8]
+
+
 def write_puzzles(path: Path, puzzles: Sequence[Puzzle]) -> Path:
     """Write puzzles as a JSONL file that a configuration can name."""
     from dataclasses import asdict

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from killed_runs import STAGES, contents, differing
-from scripted import few_held_out, write_puzzles
+from scripted import few_held_out, few_train, write_puzzles
 
 SMALL = (
     "rounds=2",
@@ -35,8 +35,10 @@ SMALL = (
 def result(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> dict[str, Any]:
     root = tmp_path_factory.mktemp("killed")
     held_out = write_puzzles(root / "held_out.jsonl", few_held_out())
+    train = write_puzzles(root / "train.jsonl", few_train())
     program = Path(__file__).with_name("killed_runs.py")
-    settings = [*SMALL, f"puzzles.held_out={held_out}", f"model.name={tiny_model}"]
+    puzzles = [f"puzzles.train={train}", f"puzzles.held_out={held_out}"]
+    settings = [*SMALL, *puzzles, f"model.name={tiny_model}"]
     done = subprocess.run(
         [sys.executable, program, root, *settings],
         stdout=subprocess.PIPE,
@@ -81,6 +83,7 @@ def test_the_command_killed_at_random_instants_ends_with_the_same_bytes(
     tmp_path: Path, tiny_model: Path
 ) -> None:
     write_puzzles(tmp_path / "held_out.jsonl", few_held_out())
+    write_puzzles(tmp_path / "train.jsonl", few_train())
     settings = (
         "rounds=1",
         "propose.num_proposals=24",
@@ -94,6 +97,7 @@ def test_the_command_killed_at_random_instants_ends_with_the_same_bytes(
         "evaluate.k=[1]",
         "finetune.learning_rate=1e-3",
         "model.device=cpu",
+        f"puzzles.train={tmp_path / 'train.jsonl'}",
         f"puzzles.held_out={tmp_path / 'held_out.jsonl'}",
     )
     (tmp_path / "a.yaml").write_text("seed: 3\n")
