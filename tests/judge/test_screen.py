@@ -1,5 +1,7 @@
 """Screening: the same accept or reject as judging alone, whatever stands beside a program."""
 
+import ast
+import gzip
 import json
 import os
 from collections import defaultdict
@@ -148,15 +150,41 @@ def test_a_pass_is_the_verdict_that_it_would_get_alone() -> None:
     assert found[0].outcome is Outcome.wrong_answer and found[0].answer == "0"
 
 
-def test_both_modes_agree_on_the_shared_attacks() -> None:
-    shared = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[3] / "shared"))
-    if not shared.is_dir():
-        pytest.skip(f"there is no {shared}")
-    rows = [json.loads(line) for line in (shared / "data/attacks.jsonl").read_text().splitlines()]
+@pytest.fixture(scope="module")
+def shared() -> Path:
+    folder = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[3] / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"there is no {folder}")
+    return folder / "data"
+
+
+def both_modes_agree(pairs: list[tuple[str, str]]) -> int:
+    """Judge in both modes; return how many passed."""
+    limits = Limits(fuel=1_000_000_000)
+    strict = [verdict.passed for verdict in judge_many(pairs, limits, 2)]
+    assert [v.passed for v in judge_many(pairs, limits, 2, mode="screen")] == strict
+    return sum(strict)
+
+
+def test_both_modes_agree_on_the_shared_attacks(shared: Path) -> None:
+    rows = [json.loads(line) for line in (shared / "attacks.jsonl").read_text().splitlines()]
     by_f: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         by_f[row["f"]].append(row["g"])
-    limits = Limits(fuel=4_000_000_000)
-    pairs = [(f, g) for f, gs in by_f.items() for g in [*gs, *gs[::-1], "def g(): return 0"]]
-    strict = [verdict.passed for verdict in judge_many(pairs, limits, 2)]
-    assert [v.passed for v in judge_many(pairs, limits, 2, mode="screen")] == strict
+    groups = by_f.items()
+    both_modes_agree([(f, g) for f, gs in groups for g in [*gs, *gs[::-1], "def g(): return 0"]])
+
+
+def test_both_modes_agree_on_codex_programs_among_wrong_ones(shared: Path) -> None:
+    with gzip.open(shared / "p3/codex_cushman_med.jsonl.gz", "rt") as file:
+        rows = [json.loads(line) for line in file]
+    rows = [row for row in rows if len(row["bodies"]) >= 4][::20]
+    pairs = []
+    for row, *others in zip(rows, rows[1:] + rows, rows[2:] + rows, strict=False):
+        f = "from typing import *\n" + row["f"]
+        inputs = ast.parse(f).body[-1].args  # type: ignore[attr-defined]
+        names = [argument.arg for argument in inputs.args[1:]]
+        own = [body for body, _ in row["bodies"][:8]]
+        borrowed = [body for other in others for body, _ in other["bodies"][:8]]
+        pairs += [(f, f"def g({', '.join(names)}):{body}") for body in (*own, *borrowed)]
+    assert both_modes_agree(pairs) > 30
