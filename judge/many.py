@@ -2,7 +2,7 @@
 
 Memory stays flat: a batch is read, judged and handed out before the next one is read, and what is
 remembered of earlier ones is bounded. A verdict does not depend on how many workers there are, nor
-on what was judged before. Not here: where the workers are (workers.py).
+on what was judged before. Not here: where the workers are (workers/).
 """
 
 import time

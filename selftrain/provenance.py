@@ -40,7 +40,11 @@ def provenance(
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
-        "judge": {"guest": judge.guest_hash(), "engine": judge.engine_version()},
+        "judge": {
+            "guest": judge.guest_hash(),
+            "engine": judge.engine_version(),
+            "fingerprint": judge.guest_fingerprint(),
+        },
         "puzzles": {"train": _digest(train), "held_out": _digest(held_out)},
         "model": {
             "name": model_name,

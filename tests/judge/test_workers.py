@@ -1,6 +1,7 @@
 """Workers on loky, Ray and Dask: real processes and clusters, some of which are killed."""
 
 import importlib
+import importlib.util
 import os
 import signal
 import socket
@@ -9,8 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,9 +20,20 @@ from typing import Any
 import psutil
 import pytest
 
-from judge import JudgeError, Limits, judge
-from judge.workers import Backend, identity, start_workers
+from judge import JudgeError, Limits, Verdict, judge
+from judge.workers import Backend, start_workers
+from judge.workers.worker import identity
 
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None,
+    reason="ray is not installed; run `pip install selftrain[ray]`",
+)
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="distributed is not installed; run `pip install selftrain[dask]`",
+)
+RAY = pytest.param("ray", marks=needs_ray)
+DASK = pytest.param("dask", marks=needs_dask)
 QUICK = Limits(fuel=200_000_000)
 PROBES = '''
 """What workers call: it judges, and leaves a letter in the file of its process."""
@@ -103,7 +116,7 @@ class Marks:
         return thread
 
 
-def programs(marks: Marks, num: int = 210) -> list[tuple[str, str, str]]:
+def programs(marks: Marks, num: int = 140) -> list[tuple[str, str, str]]:
     """So many distinct programs."""
     return [
         (
@@ -115,10 +128,15 @@ def programs(marks: Marks, num: int = 210) -> list[tuple[str, str, str]]:
     ]
 
 
+@cache
+def judged_here(f: str, g: str) -> Verdict:
+    return judge(f, g, QUICK)
+
+
 def assert_judged_as_here(found: list[Any], items: list[tuple[str, str, str]]) -> None:
     """Each item has one row, in order, and its verdict is that of this process."""
     assert [(f, g) for f, g, _ in found] == [(f, g) for f, g, _ in items]
-    assert [verdict for _, _, verdict in found] == [judge(f, g, QUICK) for f, g, _ in items]
+    assert [verdict for _, _, verdict in found] == [judged_here(f, g) for f, g, _ in items]
     assert len({verdict.outcome for _, _, verdict in found}) == 6
 
 
@@ -132,7 +150,7 @@ def kill(pid: int) -> None:
 @pytest.fixture
 def ray_nodes(probes: ModuleType) -> Iterator[Any]:
     """Two nodes of Ray on this machine, which hears soon of one's death."""
-    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    cluster_utils = importlib.import_module("ray.cluster_utils")
     sizes = {"include_dashboard": False, "object_store_memory": 80 << 20}
     hears = {"health_check_initial_delay_ms": 500, "health_check_period_ms": 500}
     head = {"num_cpus": 2, "_system_config": {**hears, "health_check_failure_threshold": 2}}
@@ -149,9 +167,12 @@ def node_of(pid: int) -> str:
     return str(psutil.Process(pid).ppid())
 
 
+@needs_ray
 def test_ray_rows_are_whole_and_once_though_a_worker_and_then_a_node_are_killed(
-    ray_nodes: Any, probes: ModuleType, tmp_path: Path
+    ray_nodes: Any, probes: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # This cluster misses a node after a second, not after 20.
+    monkeypatch.setattr("judge.workers.ray.RESERVE_SECONDS", 1.0)
     first, second = Marks(tmp_path / "first"), Marks(tmp_path / "second")
     nodes: set[str] = set()
 
@@ -205,6 +226,11 @@ def dask_process(tmp_path: Path, kind: str, *arguments: str) -> Iterator[subproc
         process.wait()
 
 
+def dask_worker(tmp_path: Path, address: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A worker that no nanny starts again."""
+    return dask_process(tmp_path, "worker", address, "--no-nanny", "--nthreads", "1")
+
+
 def wait_for_port(port: int) -> None:
     for _ in range(400):
         with socket.socket() as probe:
@@ -214,35 +240,76 @@ def wait_for_port(port: int) -> None:
     raise AssertionError("the scheduler did not start")
 
 
-def test_dask_rows_are_whole_and_once_though_a_worker_is_killed(
-    probes: ModuleType, tmp_path: Path
-) -> None:
-    pytest.importorskip("distributed")
+@pytest.fixture
+def dask_scheduler(probes: ModuleType, tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler that has no worker but those that a test starts."""
     port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    marks = Marks(tmp_path / "marks")
-    worker = (address, "--no-nanny", "--nthreads", "1")
-    with (
-        dask_process(tmp_path, "scheduler", "--host", "127.0.0.1", "--port", str(port)),
-        dask_process(tmp_path, "worker", *worker) as one,
-        dask_process(tmp_path, "worker", *worker) as two,
-    ):
+    at = ("--host", "127.0.0.1", "--port", str(port))
+    with dask_process(tmp_path, "scheduler", *at):
         wait_for_port(port)
-        with start_workers(2, "dask", address) as workers:
-            killing = marks.when(2, lambda pids: one.kill())
-            found = workers.map(probes.probe, programs(marks))
-            killing.join()
-            assert one.wait() == -signal.SIGKILL
-            assert_judged_as_here(found, programs(marks))
-            assert set(marks.calls()) == {one.pid, two.pid}
-
-            with pytest.raises(ZeroDivisionError, match="7"):
-                workers.map(probes.refuse, [7])
-            assert workers.map(int, ["1", "2"]) == [1, 2]
+        yield f"tcp://127.0.0.1:{port}"
 
 
+@needs_dask
+def test_a_dask_scheduler_without_workers_is_one_sentence_soon(
+    dask_scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.workers.dask.ANSWER_SECONDS", 1.0)
+    advice = f"has no worker; start some: `dask worker {dask_scheduler}`"
+    with (
+        start_workers(2, "dask", dask_scheduler) as workers,
+        pytest.raises(JudgeError, match=advice),
+    ):
+        workers.map(int, ["1"])
+
+
+@needs_dask
+@pytest.mark.parametrize("busy_seconds", [0, 1], ids=["idle", "busy"])
+def test_a_dask_cluster_whose_workers_all_end_is_one_sentence_soon(
+    busy_seconds: int, dask_scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.workers.dask.EMPTY_SECONDS", 0)
+    with (
+        dask_worker(tmp_path, dask_scheduler) as only,
+        start_workers(2, "dask", dask_scheduler) as workers,
+    ):
+        assert workers.map(int, ["1"]) == [1]
+        monkeypatch.setattr("judge.workers.dask.ANSWER_SECONDS", 1.0)
+        killing = threading.Timer(busy_seconds, only.kill)
+        killing.start()
+        if not busy_seconds:
+            only.wait()
+        with pytest.raises(JudgeError, match="has no worker"):
+            workers.map(time.sleep, [60, 60])
+
+
+@needs_dask
+def test_dask_rows_are_whole_and_once_though_a_worker_is_killed(
+    dask_scheduler: str, probes: ModuleType, tmp_path: Path
+) -> None:
+    marks = Marks(tmp_path / "marks")
+    with (
+        dask_worker(tmp_path, dask_scheduler) as one,
+        dask_worker(tmp_path, dask_scheduler) as two,
+        start_workers(2, "dask", dask_scheduler) as workers,
+    ):
+        killing = marks.when(2, lambda pids: one.kill())
+        found = workers.map(probes.probe, programs(marks))
+        killing.join()
+        assert one.wait() == -signal.SIGKILL
+        assert_judged_as_here(found, programs(marks))
+        assert set(marks.calls()) == {one.pid, two.pid}
+
+        with pytest.raises(ZeroDivisionError, match="7"):
+            workers.map(probes.refuse, [7])
+        assert workers.map(int, ["1", "2"]) == [1, 2]
+
+
+# Beside another cluster, which has the port that Dask would use.
+@needs_dask
+@pytest.mark.usefixtures("dask_scheduler")
+@pytest.mark.filterwarnings("error:Port")
 def test_a_batch_that_kills_every_dask_worker_is_one_sentence() -> None:
-    pytest.importorskip("distributed")
     dask_config = importlib.import_module("dask.config")
     with (
         # The scheduler itself would try each of our three times four times.
@@ -296,7 +363,7 @@ def test_a_worker_with_another_judge_is_refused(
     changed: dict[str, str], remedy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, other = identity(), replace(identity(), **changed)
-    monkeypatch.setattr("judge.workers.identity", lambda: other)
+    monkeypatch.setattr("judge.workers.pool.identity", lambda: other)
     with start_workers(2, "loky") as workers, pytest.raises(JudgeError) as raised:
         workers.map(int, ["1", "2"])
     for part in (socket.gethostname(), real.fingerprint, other.fingerprint, other.engine, remedy):
@@ -305,12 +372,15 @@ def test_a_worker_with_another_judge_is_refused(
 
 @pytest.mark.parametrize(
     ("backend", "address"),
-    [("ray", "127.0.0.1:{}"), ("ray", "ray://127.0.0.1:{}"), ("dask", "tcp://127.0.0.1:{}")],
+    [
+        pytest.param("ray", "127.0.0.1:{}", marks=needs_ray),
+        pytest.param("ray", "ray://127.0.0.1:{}", marks=needs_ray),
+        pytest.param("dask", "tcp://127.0.0.1:{}", marks=needs_dask),
+    ],
 )
 def test_an_address_that_nobody_answers_is_one_sentence_soon(
     backend: Backend, address: str
 ) -> None:
-    pytest.importorskip("ray" if backend == "ray" else "distributed")
     address = address.format(free_port())
     begun = time.monotonic()
     with (
@@ -319,22 +389,6 @@ def test_an_address_that_nobody_answers_is_one_sentence_soon(
     ):
         pass
     assert time.monotonic() - begun < 15
-
-
-def test_a_dask_scheduler_without_workers_is_one_sentence_soon(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("distributed")
-    monkeypatch.setattr("judge.workers.ANSWER_SECONDS", 2.0)
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    with dask_process(tmp_path, "scheduler", "--host", "127.0.0.1", "--port", str(port)):
-        wait_for_port(port)
-        with (
-            start_workers(2, "dask", address) as workers,
-            pytest.raises(JudgeError, match=f"has no worker; start some: `dask worker {address}`"),
-        ):
-            workers.map(int, ["1"])
 
 
 @pytest.mark.parametrize(("backend", "module"), [("ray", "ray"), ("dask", "distributed")])
@@ -379,11 +433,10 @@ def busy_script(tmp_path: Path, backend: str) -> Iterator[tuple[subprocess.Popen
         yield script, pids
 
 
-@pytest.mark.parametrize("backend", ["ray", "dask"])
+@pytest.mark.parametrize("backend", [RAY, DASK])
 def test_a_local_cluster_ends_when_its_user_is_interrupted_and_says_nothing(
     backend: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("ray" if backend == "ray" else "distributed")
     with busy_script(tmp_path, backend) as (script, pids):
         time.sleep(0.5)
         script.send_signal(signal.SIGINT)
@@ -393,9 +446,8 @@ def test_a_local_cluster_ends_when_its_user_is_interrupted_and_says_nothing(
     assert list((tmp_path / "folder").iterdir()) == []
 
 
-@pytest.mark.parametrize("backend", ["ray", "dask"])
+@pytest.mark.parametrize("backend", [RAY, DASK])
 def test_a_local_cluster_ends_when_its_user_is_killed(backend: str, tmp_path: Path) -> None:
-    pytest.importorskip("ray" if backend == "ray" else "distributed")
     with busy_script(tmp_path, backend) as (script, pids):
         # Two helpers of Ray's look for the dead cluster for a minute, and end then.
         lasting = [pid for pid in pids if psutil.Process(pid).cmdline()[0].endswith("Agent")]
