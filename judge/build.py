@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,8 @@ WORLDS = {
     Kind.checker: ("checker", "checker", 42),
 }
 """The world of guest.wit, the module that exports it, and the byte that seeds its hashes."""
-ENGINE_CONFIG = "fuel, nan canonical, stack 2 MiB"
+OLD_SECONDS = 30 * 24 * 3600
+ENGINE_CONFIG = "fuel, nan canonical, stack 64 MiB"
 """What engine.py sets; another setting makes other machine code."""
 
 
@@ -134,7 +136,16 @@ def build(engine: "Engine", cache_dir: Path, kind: Kind) -> "Component":
     compiled = compiled_path(cache_dir, kind)
     write_whole(compiled.with_suffix(".sha256"), hashlib.sha256(code).hexdigest().encode())
     write_whole(compiled, code)
+    remove_old(cache_dir)
     return component
+
+
+def remove_old(cache_dir: Path) -> None:
+    """Remove the guests of other versions, a hundred megabytes each, that are a month old."""
+    for path in cache_dir.glob("*-*.*wasm"):
+        if guest_hash() not in path.name and time.time() - path.stat().st_mtime > OLD_SECONDS:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".sha256").unlink(missing_ok=True)
 
 
 def componentize(kind: Kind) -> bytes:

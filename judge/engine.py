@@ -4,9 +4,8 @@ An instance is CPython in WebAssembly with a budget of instructions and of memor
 candidate has no imports; one that checks a function has one, which calls it. What an instance
 replies is text from a stranger. Not here: what f and g mean (pair.py).
 
-Threads may share a Guest; a World belongs to one. A thread needs a stack of 6 MiB or more, since
-two instances, one called from the other, may use 2 each (Linux gives 8; elsewhere see
-threading.stack_size). A child of a fork gets Guests of its own.
+Threads may share a Guest; a World belongs to one, with a deep stack (stack.py). A child of a fork
+gets Guests of its own.
 """
 
 import atexit
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from wasmtime import Engine
     from wasmtime.component import Component, ExportIndex, Linker
 
-WASM_STACK_BYTES = 2 << 20
+WASM_STACK_BYTES = 64 << 20
+"""More than the guest ever needs: its own limits come first, and those depend on no processor."""
 START_FUEL = 1_000_000_000
 TRAPS = {
     "all fuel consumed": (Outcome.timed_out, "used up its instructions"),
@@ -72,6 +72,7 @@ class Guest:
         """Start the engine and load the guest, which is built where it is missing."""
         try:
             import wasmtime
+            from wasmtime._bindings import wasmtime_config_async_stack_size_set
             from wasmtime.component import Linker
         except (ImportError, OSError) as error:
             raise JudgeError(f"wasmtime cannot be loaded: {error}. Run `make setup`") from error
@@ -81,6 +82,8 @@ class Guest:
             config = wasmtime.Config()
             config.consume_fuel = True
             config.cranelift_nan_canonicalization = True
+            # No stack is async here, but the engine wants that limit above the other one.
+            wasmtime_config_async_stack_size_set(config.ptr(), 2 * WASM_STACK_BYTES)
             config.max_wasm_stack = WASM_STACK_BYTES
             engine = wasmtime.Engine(config)
             return cls(engine, load(engine, cache_dir, kind), Linker(engine))

@@ -15,6 +15,7 @@ from judge.engine import Reply, World
 from judge.identity import Kind
 from judge.pair import failure_of_f, failure_of_g, read_answer, source_failure
 from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
+from judge.stack import deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Candidate:
         return json.dumps(["raised", reply.detail])
 
 
+@deep
 def judge_function(
     problem: FunctionProblem, completion: str, limits: Limits = DEFAULT_LIMITS
 ) -> Verdict:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from judge.records import JudgeError
+from judge.stack import deep
 
 GUEST = Path(__file__).parent / "guest"
 
@@ -35,6 +36,7 @@ def guest_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+@deep
 def guest_fingerprint() -> str:
     """Return a digest of how this machine's guests behave; starts the engine.
 

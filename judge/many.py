@@ -18,6 +18,7 @@ from judge.memory import VERDICTS_BYTES, Memory, ask_once, key
 from judge.pair import check, confirm, decide
 from judge.records import DEFAULT_LIMITS, Limits, Verdict
 from judge.screen import screen
+from judge.stack import deep
 from judge.text import TextProblem, judge_text
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def in_chunks(
     return [verdicts for chunk in done for verdicts in chunk]
 
 
+@deep
 def judge_chunk(how: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
     """Judge a few groups; this runs in a worker."""
     return [how(group) for group in groups]

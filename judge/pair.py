@@ -15,6 +15,7 @@ from judge.engine import Reply, World
 from judge.identity import Kind
 from judge.literal import Answer, Malformed, canonical
 from judge.records import DEFAULT_LIMITS, Execution, Limits, Outcome, Probe, Verdict
+from judge.stack import deep
 
 OF_F = {
     Outcome.raised: Outcome.f_raised,
@@ -39,6 +40,7 @@ Ask: TypeAlias = Callable[[str, Answer, Limits, Kind], Verdict]
 """How f is asked about an answer: `check`, or what remembers what `check` said."""
 
 
+@deep
 def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Judge the source of g by the source of f; raise JudgeError only if the judge cannot run."""
     begun = time.perf_counter()
@@ -86,11 +88,13 @@ def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask | None = 
     return replace(verdict, outcome=Outcome.flaky, detail=detail)
 
 
+@deep
 def run(g: str, f: str = "", limits: Limits = DEFAULT_LIMITS) -> Execution:
     """Run g on f's inputs, or without any where there is no f, and return its answer."""
     return run_g(f, g, limits)[0]
 
 
+@deep
 def inputs(f: str, limits: Limits = DEFAULT_LIMITS) -> Execution:
     """Return f's inputs as the literal of a dict; runs f's source and defaults, never f."""
     too_long = source_failure(f, limits)
@@ -104,6 +108,7 @@ def inputs(f: str, limits: Limits = DEFAULT_LIMITS) -> Execution:
         return Execution(None, failure_of_f(reply), reply.detail, world.fuel_spent)
 
 
+@deep
 def first_true(f: str, answers: Sequence[str], limits: Limits = DEFAULT_LIMITS) -> Probe:
     """Find an answer (a Python literal) on which f returns True itself; types are not tested.
 

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     out_of_memory = "out_of_memory"
     """g wanted more memory than the limit."""
     forbidden = "forbidden"
-    """g imported what is not there, or asked for files, network, processes, or aborted."""
+    """g imported what is not there, or asked for files, network or processes."""
     too_large = "too_large"
     """The answer is too long or too deeply nested, or the source of g too long."""
     crashed = "crashed"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from judge.engine import World
 from judge.pair import failure_of_g, read_answer, source_failure
 from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
+from judge.stack import deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class TextProblem:
             raise ValueError("a TextProblem needs at least one case to judge a program by")
 
 
+@deep
 def judge_text(problem: TextProblem, source: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Run a program on each case, until one fails; each has the whole budget of fuel.
 

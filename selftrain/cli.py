@@ -112,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--output", type=Path, help="write here (default: standard output)")
     judge.add_argument("--fuel", type=_count, default=Limits().fuel, help="instructions a stage")
     judge.add_argument("--mode", choices=MODES, default="strict", help=MODE_HELP)
+    judge.add_argument(
+        "--confirm", action="store_true", help="a pass by luck (hashes, random, date) is flaky"
+    )
     judge.add_argument("--workers", type=_count, default=1, help="processes that judge")
     judge.add_argument(
         "--backend", choices=("loky", "ray", "dask"), default="loky", help="where they run"
@@ -170,7 +173,14 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _judge(options: argparse.Namespace) -> int:
     from selftrain.judge_file import How, judge_file
 
-    how = How(options.fuel, options.mode, options.workers, options.backend, options.address)
+    how = How(
+        options.fuel,
+        options.mode,
+        options.confirm,
+        options.workers,
+        options.backend,
+        options.address,
+    )
     return judge_file(options.file, options.problems, options.output, how)
 
 

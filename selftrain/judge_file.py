@@ -30,6 +30,8 @@ class How:
 
     fuel: int
     mode: Literal["strict", "screen"]
+    confirm: bool
+    """Whether a pair that passes must pass in a second guest too."""
     num_workers: int
     backend: Literal["loky", "ray", "dask"] = "loky"
     address: str | None = None
@@ -75,6 +77,7 @@ def _verdicts(path: Path, problems: Problems | None, how: How) -> Iterator[Verdi
             limits,
             how.num_workers,
             mode=how.mode,
+            confirm=how.confirm,
             backend=how.backend,
             address=how.address,
         )

@@ -1,7 +1,7 @@
 """What a program finds around it: streams, clock, randomness, modules. All of it made up.
 
 The guest has no imports, so the real ones would trap. Print and warnings go nowhere, input is
-empty, the clock is virtual (it advances by a millisecond a reading and by sleeping), random is
+empty, the clock is virtual (it advances by a microsecond a reading and by sleeping), random is
 seeded. Every module of the standard library that can be imported is imported when this module is,
 before the snapshot: there is no file system afterwards. Not here: anything about f or g.
 """
@@ -10,6 +10,7 @@ import builtins
 import errno
 import io
 import linecache
+import mimetypes
 import os
 import random
 import sys
@@ -36,6 +37,13 @@ SKIPPED = """
     _pyrepl __main__ __phello__ _ios_support _android_support _apple_support
 """.split()  # noqa: SIM905
 """Modules that need a screen, a network or an installation, or print when imported."""
+
+
+FILE_FUNCTIONS = """
+    access chdir link listdir lstat mkdir readlink remove rename replace rmdir
+    scandir stat symlink unlink utime
+""".split()  # noqa: SIM905
+"""Functions of os that ask for files."""
 
 
 class SleptTooLong(BaseException):
@@ -203,13 +211,17 @@ def install_streams() -> None:
 
 
 def close_files() -> None:
-    """Make opening a file fail as in Python; a SyntaxError tries to, and would trap."""
+    """Make files fail as in Python, where the real functions would trap."""
 
-    def refuse(event: str, _: Any) -> None:
-        if event == "open":
-            raise PermissionError(errno.EACCES, "there are no files here")
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(errno.EACCES, "there are no files here")
 
-    sys.addaudithook(refuse)
+    for name in FILE_FUNCTIONS:
+        setattr(os, name, refuse)
+    os.getcwd = lambda: "/"
+    os.getcwdb = lambda: b"/"
+    # Opening one has many ways, of which a SyntaxError's is one.
+    sys.addaudithook(lambda event, _: refuse() if event == "open" else None)
 
 
 def import_standard_library() -> list[str]:
@@ -219,6 +231,7 @@ def import_standard_library() -> list[str]:
 
     # The C datetime reads the real clock; the Python one reads time.time.
     sys.modules["_datetime"] = None  # type: ignore[assignment]
+    sys.modules["_zoneinfo"] = None  # type: ignore[assignment]
     absent = []
     queue = sorted(set(sys.stdlib_module_names).difference(SKIPPED))
     for name in queue:
@@ -252,5 +265,7 @@ def close(*modules: str) -> None:
 clock = Clock()
 install_clock(clock)
 ABSENT = import_standard_library()
+# It would look for the system's files.
+mimetypes.init(files=[])
 install_randomness()
 install_streams()

@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import platform
 import re
 import subprocess
 import sys
@@ -117,11 +116,11 @@ def test_modules_are_present_or_absent_as_in_the_guest() -> None:
         ("import multiprocessing as m\ndef g(): m.Process(target=print).start()", Outcome.forbidden),
         ("import socket\ndef g(): socket.socket()", Outcome.forbidden),
         ("import urllib.request as u\ndef g(): u.urlopen('http://a')", Outcome.forbidden),
-        ("import os\ndef g(): os.path.exists('a')", Outcome.forbidden),
+        ("import os\ndef g(): return 1 / (not os.path.exists('a'))", None),
         ("import os\ndef g(): os.times()", Outcome.timed_out),
         ("import uuid\ndef g(): uuid.uuid1()", Outcome.forbidden),
-        ("import inspect\ndef g(): inspect.getsource(g)", Outcome.forbidden),
-        ("import mimetypes\ndef g(): mimetypes.guess_type('a')", Outcome.forbidden),
+        ("import inspect\ndef g(): inspect.getsource(g)", Outcome.raised),
+        ("import mimetypes\ndef g(): return mimetypes.guess_type('a.html')", None),
         ("import cProfile\ndef g(): cProfile.run('1')", Outcome.timed_out),
         ("import calendar\ndef g(): calendar.LocaleTextCalendar('en_US').formatmonth(1, 1)", Outcome.raised),
         ("def g():\n    try: open('a')\n    except PermissionError: return 1", None),
@@ -175,7 +174,6 @@ DEPTHS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="measured on x86-64")
 @pytest.mark.parametrize("row", table("nesting by"), ids=lambda row: row[0])
 def test_nesting_ends_where_the_table_says(row: list[str]) -> None:
     (program,) = [make for start, make in DEPTHS.items() if row[0].startswith(start)]
@@ -185,7 +183,7 @@ def test_nesting_ends_where_the_table_says(row: list[str]) -> None:
 
 
 def test_the_limit_of_calls_can_be_raised() -> None:
-    for make, n in ((DEPTHS["own calls"], 200_000), (DEPTHS["`copy.deepcopy`"], 9_000)):
+    for make, n in ((DEPTHS["own calls"], 200_000), (DEPTHS["`copy.deepcopy`"], 100_000)):
         ran = run("import sys\nsys.setrecursionlimit(10**6)\n" + make(n))
         assert ran.failure is None
 
