@@ -13,15 +13,26 @@ from judge.function import FunctionProblem, judge_function
 from judge.identity import engine_version, guest_fingerprint, guest_hash
 from judge.many import judge_completions, judge_many
 from judge.pair import first_true, inputs, judge, run
-from judge.records import Execution, JudgeError, Limits, Outcome, Probe, Verdict
+from judge.records import (
+    Backend,
+    Execution,
+    JudgeError,
+    Limits,
+    Mode,
+    Outcome,
+    Probe,
+    Verdict,
+)
 from judge.text import Case, TextProblem, judge_text
 
 __all__ = [
+    "Backend",
     "Case",
     "Execution",
     "FunctionProblem",
     "JudgeError",
     "Limits",
+    "Mode",
     "Outcome",
     "Probe",
     "TextProblem",

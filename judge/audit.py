@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from judge.many import Mode, judge_many
-from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
+from judge.many import judge_many
+from judge.records import DEFAULT_LIMITS, Limits, Mode, Outcome, Verdict
 
 CORPUS = Path(__file__).with_name("attacks.jsonl")
 """A program a line: {"name", "kind", "f", "g", "expected"}."""

@@ -109,7 +109,7 @@ def read_compiled(engine: "Engine", path: Path) -> "Component | None":
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != digest_path.read_text():
+        if digest.encode() != digest_path.read_bytes():
             return None
         return Component.deserialize_file(engine, str(path))
     except (FileNotFoundError, WasmtimeError):

@@ -9,13 +9,14 @@ gets Guests of its own.
 """
 
 import atexit
+import mmap
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from judge.identity import Kind
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 WASM_STACK_BYTES = 64 << 20
 """More than the guest ever needs: its own limits come first, and those depend on no processor."""
+MOST_BYTES = 1 << 32
+"""What an instance can have at all, whatever its limit."""
 START_FUEL = 1_000_000_000
 TRAPS = {
     "all fuel consumed": (Outcome.timed_out, "used up its instructions"),
@@ -120,10 +123,11 @@ class World:
         call: Callable[[str], str] | None = None,
     ) -> None:
         """Start an instance; `call` is what the import of a checker does."""
+        self.guest = guest(kind)
         import wasmtime
 
-        self.guest = guest(kind)
         self.limits = limits
+        self.wants_memory = False
         self.fuel_spent = 0
         self.broken = False
         self.store = wasmtime.Store(self.guest.engine)
@@ -136,21 +140,22 @@ class World:
         except wasmtime.WasmtimeError as error:
             self.store.close()
             raise JudgeError(
-                f"no instance of the guest can be made: {error}. It needs free memory, and a "
-                "memory limit above 64 MB"
+                f"no instance of the guest can be made: {' '.join(str(error).split())}. It needs "
+                "free memory, and a memory limit above 64 MB"
             ) from error
         self.refuel(limits.fuel)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the instance's memory back; raise JudgeError if the host was what lacked some."""
         self.store.close()
+        if self.wants_memory:
+            require_memory(min(self.limits.memory_bytes, MOST_BYTES))
 
     def refuel(self, fuel: int) -> None:
         """Set what is left to spend."""
@@ -173,7 +178,13 @@ class World:
             return Reply(Outcome.crashed, "replied what is no text")
         finally:
             self.fuel_spent = self.fuel_given - self.store.get_fuel()
-        return self.read(text)
+        return self.reply(text)
+
+    def reply(self, text: str) -> Reply:
+        """Read a reply, and remember whether memory was short."""
+        found = self.read(text)
+        self.wants_memory |= found.tag == Outcome.out_of_memory
+        return found
 
     def read(self, text: str) -> Reply:
         """Return the reply in a guest's text; one that cannot be read is an outcome too."""
@@ -188,6 +199,23 @@ class World:
         except Malformed:
             pass
         return Reply(Outcome.crashed, "replied what cannot be read")
+
+
+def require_memory(num_bytes: int) -> None:
+    """Raise JudgeError if this machine has not as much memory as a program may use.
+
+    A program that got less than its limit, and failed, was not judged.
+    """
+    try:
+        if sys.platform == "win32":
+            mmap.mmap(-1, num_bytes).close()
+        else:  # Shared memory, as mmap makes by itself, is counted otherwise than an instance's.
+            mmap.mmap(-1, num_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise JudgeError(
+            f"a program may use {num_bytes:,} bytes, and this machine does not give them "
+            f"({error}). Judge with fewer workers, or with a lower memory limit"
+        ) from error
 
 
 def linker_to(call: Callable[[str], str], engine: "Engine") -> "Linker":

@@ -8,13 +8,12 @@ changes them changes nothing for the test.
 """
 
 import json
-import time
 from dataclasses import dataclass, replace
 
 from judge.engine import Reply, World
 from judge.identity import Kind
-from judge.pair import failure_of_f, failure_of_g, read_answer, source_failure
-from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
+from judge.pair import failure_of_f, failure_of_g, read_answer, source_failure, timed
+from judge.records import DEFAULT_LIMITS, JudgeError, Limits, Outcome, Verdict
 from judge.stack import deep
 
 
@@ -30,10 +29,6 @@ class FunctionProblem:
     """Python that defines `check(candidate)`, which raises where the function is wrong."""
 
 
-class Stopped(Exception):
-    """The candidate failed in a way that ends the test, whatever the test would make of it."""
-
-
 class Candidate:
     """The instance of the candidate, called by the checker's instance through the host."""
 
@@ -42,25 +37,37 @@ class Candidate:
         self.limits = limits
         self.world = world
         self.failure: Verdict | None = None
+        self.error: JudgeError | None = None
         self.last_answer: str | None = None
 
     def call(self, arguments: str) -> str:
-        """Call the function on tagged arguments; return what the checker's stand-in reads."""
+        """Call the function on tagged arguments; return what the checker's stand-in reads.
+
+        Raises WasmtimeError, which ends the test, whatever it would make of the failure: the
+        engine's Python keeps any other exception where other threads find it.
+        """
+        from wasmtime import WasmtimeError
+
         sizes = self.limits.answer_bytes, self.limits.answer_depth
-        reply = self.world.call("call", self.name, arguments, *sizes)
+        try:
+            reply = self.world.call("call", self.name, arguments, *sizes)
+        except JudgeError as error:
+            self.error = error
+            raise WasmtimeError("the judge cannot run") from None
         answer = read_answer(reply, self.limits)
         if answer is not None:
             self.last_answer = answer.literal
             return f'["answer",{answer.tagged}]'
-        outcome = failure_of_g(reply)
+        outcome = Outcome.raised if reply.tag == "ended" else failure_of_g(reply)
         self.failure = Verdict(outcome, None, reply.detail, 0)
         # Only an exception that a test may expect goes on into the test.
-        if outcome is not Outcome.raised or self.world.broken or is_exit(reply.detail):
-            raise Stopped
+        if reply.tag != Outcome.raised or self.world.broken:
+            raise WasmtimeError(reply.detail)
         return json.dumps(["raised", reply.detail])
 
 
 @deep
+@timed
 def judge_function(
     problem: FunctionProblem, completion: str, limits: Limits = DEFAULT_LIMITS
 ) -> Verdict:
@@ -68,33 +75,31 @@ def judge_function(
 
     Failures that begin with f_ are the test's own. Raises JudgeError if the judge cannot run.
     """
-    begun = time.perf_counter()
-    verdict = decide_function(problem, completion, limits)
-    return replace(verdict, seconds=time.perf_counter() - begun)
-
-
-def decide_function(problem: FunctionProblem, completion: str, limits: Limits) -> Verdict:
-    """Judge without a clock."""
     if not isinstance(completion, str):
-        kind = type(completion).__name__
-        return Verdict(Outcome.syntax_error, None, f"the completion is of type {kind}", 0)
+        refused = source_failure(completion, limits)
+        assert refused is not None
+        return Verdict(failure_of_g(refused), None, refused.detail, 0)
     source = problem.prompt + completion
     for text in (source, problem.test):
-        too_long = source_failure(text, limits)
-        if too_long is not None:
-            outcome = failure_of_g(too_long) if text is source else failure_of_f(too_long)
-            return Verdict(outcome, None, too_long.detail, 0)
+        refused = source_failure(text, limits)
+        if refused is not None:
+            outcome = failure_of_g(refused) if text is source else failure_of_f(refused)
+            return Verdict(outcome, None, refused.detail, 0)
+    return run_test(problem, source, limits)
+
+
+def run_test(problem: FunctionProblem, source: str, limits: Limits) -> Verdict:
+    """Run the test in one instance on the function in another."""
     with World(limits) as world:
         reply = world.call("define", source)
         if reply.tag != "loaded":
             return Verdict(failure_of_g(reply), None, reply.detail, world.fuel_spent)
         candidate = Candidate(problem, limits, world)
         with World(limits, Kind.checker, candidate.call) as checker:
-            try:
-                said = checker.call("check", problem.prompt, problem.entry_point, problem.test)
-            except Stopped:
-                said = Reply(Outcome.raised, "")
+            said = checker.call("check", problem.prompt, problem.entry_point, problem.test)
             fuel = world.fuel_spent + checker.fuel_spent
+    if candidate.error is not None:
+        raise candidate.error
     return read(said, candidate, fuel)
 
 
@@ -106,8 +111,3 @@ def read(said: Reply, candidate: Candidate, fuel: int) -> Verdict:
         return replace(candidate.failure, fuel=fuel)
     outcome = Outcome.wrong_answer if said.tag == Outcome.wrong_answer else failure_of_f(said)
     return Verdict(outcome, candidate.last_answer, said.detail, fuel)
-
-
-def is_exit(detail: str) -> bool:
-    """Say whether what was raised is no Exception, by its name."""
-    return detail.split(":")[0] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit")

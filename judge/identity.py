@@ -50,7 +50,7 @@ def guest_fingerprint() -> str:
 
     body = "    return [hash('a'), id(list), list({str(i) for i in range(100)})]\n"
     kinds = (Kind.candidate, Kind.second)
-    ran = [run_g("", f"def g():\n{body}", DEFAULT_LIMITS, kind)[0] for kind in kinds]
+    ran = [run_g("", f"def g():\n{body}", DEFAULT_LIMITS, kind, has_f=False)[0] for kind in kinds]
     test = f"def h():\n{body}def check(g):\n    assert g() is None, h()\n"
     checked = judge_function(FunctionProblem("def g():\n", "g", test), body)
     return hashlib.sha256(repr((ran, checked)).encode()).hexdigest()[:16]

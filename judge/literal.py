@@ -19,8 +19,8 @@ MAX_DECIMAL_BITS = 14_000
 HEX_INT = re.compile(r"-?[0-9a-f]+")
 HEX_BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 
-SCALAR_TAGS = "ifcub"
-SEQUENCE_TAGS = {"t": "()", "s": "{}", "z": "{}"}
+SCALAR_TAGS = frozenset("ifcub")
+SEQUENCE_TAGS = frozenset("tsz")
 PLAIN = (int, str, bool, type(None))
 
 

@@ -5,26 +5,24 @@ remembered of earlier ones is bounded. A verdict does not depend on how many wor
 on what was judged before. Not here: where the workers are (workers/).
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judge.function import FunctionProblem, judge_function
 from judge.memory import VERDICTS_BYTES, Memory, ask_once, key
-from judge.pair import check, confirm, decide
-from judge.records import DEFAULT_LIMITS, Limits, Verdict
+from judge.pair import check, confirm, decide, timed
+from judge.records import DEFAULT_LIMITS, Backend, Limits, Mode, NotText, Verdict
 from judge.screen import screen
 from judge.stack import deep
 from judge.text import TextProblem, judge_text
 
 if TYPE_CHECKING:
-    from judge.workers import Backend, Workers
+    from judge.workers import Workers
 
-Mode = Literal["strict", "screen"]
 Pair: TypeAlias = tuple[str, str]
 Sample: TypeAlias = tuple[FunctionProblem | TextProblem, str]
 Group: TypeAlias = tuple[tuple[Any, str], ...]
@@ -47,7 +45,9 @@ class How:
     limits: Limits
     mode: Mode
     confirm: bool
+    """Whether what passes must pass in a second guest too."""
     remember: bool
+    """Whether f is asked only once about equal answers."""
 
 
 def judge_many(
@@ -58,7 +58,7 @@ def judge_many(
     mode: Mode = "strict",
     confirm: bool = False,
     remember: bool = True,
-    backend: "Backend" = "loky",
+    backend: Backend = "loky",
     address: str | None = None,
 ) -> Iterator[Verdict]:
     """Yield the verdict of each (f, g), in order; raise JudgeError if the judge cannot run.
@@ -72,8 +72,8 @@ def judge_many(
     if mode not in ("strict", "screen"):
         raise ValueError(f"mode is {mode!r}; it must be 'strict' or 'screen'")
     where = start(num_workers, backend, address)
-    how = partial(judge_group, How(limits, mode, confirm, remember))
-    return judge_groups(grouped(pairs, mode), how, num_workers, where, remember)
+    judging = partial(judge_group, How(limits, mode, confirm, remember))
+    return judge_groups(grouped(pairs, mode), judging, num_workers, where, remember)
 
 
 def judge_completions(
@@ -82,7 +82,7 @@ def judge_completions(
     num_workers: int = 1,
     *,
     remember: bool = True,
-    backend: "Backend" = "loky",
+    backend: Backend = "loky",
     address: str | None = None,
 ) -> Iterator[Verdict]:
     """Yield the verdict of each (problem, completion), in order, each judged alone.
@@ -91,14 +91,14 @@ def judge_completions(
     TextProblem. The rest is as in judge_many.
     """
     where = start(num_workers, backend, address)
-    groups = ((sample,) for sample in samples)
-    how = partial(judge_completion, limits)
-    return judge_groups(groups, how, num_workers, where, remember)
+    groups = (((problem, as_text(completion)),) for problem, completion in samples)
+    judging = partial(judge_completion, limits)
+    return judge_groups(groups, judging, num_workers, where, remember)
 
 
 def judge_groups(
     groups: Iterable[Group],
-    how: JudgeGroup,
+    judging: JudgeGroup,
     num_workers: int,
     where: AbstractContextManager["Workers | None"],
     remember: bool,
@@ -108,13 +108,13 @@ def judge_groups(
     with where as workers:
         # This process alone hands out each verdict as soon as it has it.
         for batch in batches(groups, BATCH_PAIRS * num_workers if workers else 1):
-            verdicts = judge_batch(batch, how, workers, known)
+            verdicts = judge_batch(batch, judging, workers, known)
             for group in batch:
                 yield from verdicts[key(group)]
 
 
 def start(
-    num_workers: int, backend: "Backend", address: str | None
+    num_workers: int, backend: Backend, address: str | None
 ) -> AbstractContextManager["Workers | None"]:
     """Start workers; one alone is this process."""
     if num_workers < 1:
@@ -128,12 +128,18 @@ def start(
 
 def grouped(pairs: Iterable[Pair], mode: Mode) -> Iterator[Group]:
     """Cut the pairs into groups; where, depends on nothing but the pairs."""
+    pairs = ((as_text(f), as_text(g)) for f, g in pairs)
     if mode == "strict":
         yield from ((pair,) for pair in pairs)
         return
     for _, same_f in groupby(pairs, key=lambda pair: pair[0]):
         while group := tuple(islice(same_f, GROUP_PAIRS)):
             yield group
+
+
+def as_text(source: Any) -> Any:
+    """Return a source, or what stands for one that is no text and may be too deep to be sent."""
+    return source if isinstance(source, str) else NotText(type(source).__name__)
 
 
 def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
@@ -151,13 +157,14 @@ def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
 
 
 def judge_batch(
-    batch: list[Group], how: JudgeGroup, workers: "Workers | None", known: Memory
+    batch: list[Group], judging: JudgeGroup, workers: "Workers | None", known: Memory
 ) -> dict[bytes, Verdicts]:
     """Judge the groups of a batch that are not known yet, each once."""
     distinct = {key(group): group for group in batch}
     verdicts = {name: known.get(name) for name in distinct}
     unknown = [name for name, found in verdicts.items() if found is None]
-    judged = in_chunks(partial(judge_chunk, how), [distinct[name] for name in unknown], workers)
+    groups = [distinct[name] for name in unknown]
+    judged = in_chunks(partial(judge_chunk, judging), groups, workers)
     for name, found in zip(unknown, judged, strict=True):
         verdicts[name] = found
         known.put(name, found)
@@ -176,22 +183,19 @@ def in_chunks(
 
 
 @deep
-def judge_chunk(how: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
+def judge_chunk(judging: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
     """Judge a few groups; this runs in a worker."""
-    return [how(group) for group in groups]
+    return [judging(group) for group in groups]
 
 
 def judge_group(how: How, group: Group) -> Verdicts:
     """Judge the pairs of one group."""
-
     ask = ask_once if how.remember else check
 
+    @timed
     def alone(f: str, g: str) -> Verdict:
-        begun = time.perf_counter()
         verdict = decide(f, g, how.limits, ask=ask)
-        if how.confirm:
-            verdict = confirm(f, g, how.limits, verdict, ask)
-        return replace(verdict, seconds=time.perf_counter() - begun)
+        return confirm(f, g, how.limits, verdict, ask) if how.confirm else verdict
 
     if how.mode == "strict" or not all(isinstance(text, str) for pair in group for text in pair):
         return [alone(f, g) for f, g in group]

@@ -7,15 +7,11 @@ found again; only the seconds are those of the first time.
 import hashlib
 import threading
 from functools import cache
-from typing import TYPE_CHECKING
 
 from judge.identity import Kind
 from judge.literal import Answer
 from judge.pair import check
 from judge.records import Limits, Verdict
-
-if TYPE_CHECKING:
-    pass
 
 VERDICTS_BYTES = 64_000_000
 """What the verdicts that are remembered may weigh, about, in the process that hands them out."""

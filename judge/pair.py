@@ -8,13 +8,14 @@ the same fuel on every run: a clock is read only to say how long it took. Not he
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import ParamSpec, TypeAlias
 
 from judge.engine import Reply, World
 from judge.identity import Kind
 from judge.literal import Answer, Malformed, canonical
-from judge.records import DEFAULT_LIMITS, Execution, Limits, Outcome, Probe, Verdict
+from judge.records import DEFAULT_LIMITS, Execution, Limits, NotText, Outcome, Probe, Verdict
 from judge.stack import deep
 
 OF_F = {
@@ -35,17 +36,28 @@ FIRST_PASS_SHARE = 20
 MAX_SLOW_PROBES = 4
 """How many answers a probe then gives the whole fuel."""
 
-
 Ask: TypeAlias = Callable[[str, Answer, Limits, Kind], Verdict]
 """How f is asked about an answer: `check`, or what remembers what `check` said."""
+P = ParamSpec("P")
+
+
+def timed(judging: Callable[P, Verdict]) -> Callable[P, Verdict]:
+    """Let a function that judges say how long it took."""
+
+    @wraps(judging)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Verdict:
+        begun = time.perf_counter()
+        verdict = judging(*args, **kwargs)
+        return replace(verdict, seconds=time.perf_counter() - begun)
+
+    return call
 
 
 @deep
+@timed
 def judge(f: str, g: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Judge the source of g by the source of f; raise JudgeError only if the judge cannot run."""
-    begun = time.perf_counter()
-    verdict = decide(f, g, limits)
-    return replace(verdict, seconds=time.perf_counter() - begun)
+    return decide(f, g, limits)
 
 
 def decide(
@@ -74,7 +86,7 @@ def says(reply: Reply, answer: Answer, fuel: int) -> Verdict:
     return Verdict(outcome, answer.literal, reply.detail, fuel)
 
 
-def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask | None = None) -> Verdict:
+def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask) -> Verdict:
     """Judge a pair that passed in the second guest too; `flaky` where it does not pass there.
 
     The second guest has another hash seed, another random seed and another day.
@@ -89,23 +101,23 @@ def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask | None = 
 
 
 @deep
-def run(g: str, f: str = "", limits: Limits = DEFAULT_LIMITS) -> Execution:
+def run(g: str, f: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Execution:
     """Run g on f's inputs, or without any where there is no f, and return its answer."""
-    return run_g(f, g, limits)[0]
+    return run_g(f or "", g, limits, has_f=f is not None)[0]
 
 
 @deep
 def inputs(f: str, limits: Limits = DEFAULT_LIMITS) -> Execution:
     """Return f's inputs as the literal of a dict; runs f's source and defaults, never f."""
-    too_long = source_failure(f, limits)
-    if too_long is not None:
-        return Execution(None, failure_of_f(too_long), too_long.detail, 0)
+    refused = source_failure(f, limits)
+    if refused is not None:
+        return without_answer(failure_of_f, refused)
     with World(limits) as world:
         reply = load(world, f) or world.call("inputs", limits.answer_bytes, limits.answer_depth)
         answer = read_answer(reply, limits)
         if answer is not None:
             return Execution(answer.literal, None, "", world.fuel_spent)
-        return Execution(None, failure_of_f(reply), reply.detail, world.fuel_spent)
+        return without_answer(failure_of_f, reply, world.fuel_spent)
 
 
 @deep
@@ -116,9 +128,9 @@ def first_true(f: str, answers: Sequence[str], limits: Limits = DEFAULT_LIMITS) 
     of the fuel; the first four that need more get the whole of it afterwards. The first answer in
     order that makes f True wins, the slow ones after the others.
     """
-    too_long = source_failure(f, limits)
-    if too_long is not None:
-        return Probe(None, failure_of_f(too_long), too_long.detail, 0, 0)
+    refused = source_failure(f, limits)
+    if refused is not None:
+        return Probe(None, failure_of_f(refused), refused.detail, 0, 0)
     quick = max(1, limits.fuel // FIRST_PASS_SHARE)
     first = probe_all(f, answers, range(len(answers)), quick, limits)
     if first.index is not None or first.failure is not None or not first.slow:
@@ -129,15 +141,19 @@ def first_true(f: str, answers: Sequence[str], limits: Limits = DEFAULT_LIMITS) 
     return Probe(second.index, second.failure, second.detail, undecided, fuel)
 
 
+@dataclass(slots=True)
 class Pass:
-    """What one pass over the answers of a probe found."""
+    """What one pass over the answers of a probe has found so far."""
 
-    def __init__(self) -> None:
-        self.index: int | None = None
-        self.failure: Outcome | None = None
-        self.detail = ""
-        self.slow: list[int] = []
-        self.fuel = 0
+    index: int | None = None
+    """Which answer makes f True."""
+    failure: Outcome | None = None
+    """Why f could not be asked."""
+    detail: str = ""
+    slow: list[int] = field(default_factory=list)
+    """Which answers f did not decide within the fuel of this pass."""
+    fuel: int = 0
+    """Instructions used."""
 
 
 def probe_all(
@@ -175,25 +191,27 @@ def probe_until_broken(
 
 
 def run_g(
-    f: str, g: str, limits: Limits, kind: Kind = Kind.candidate
+    f: str, g: str, limits: Limits, kind: Kind = Kind.candidate, *, has_f: bool = True
 ) -> tuple[Execution, Answer | None]:
     """Run g and read its answer; there is an answer exactly where there is no failure."""
-    too_long = source_failure(f, limits)
-    if too_long is not None:
-        return Execution(None, failure_of_f(too_long), too_long.detail, 0), None
-    too_long = source_failure(g, limits)
-    if too_long is not None:
-        return Execution(None, Outcome(too_long.tag), too_long.detail, 0), None
+    for source, name in ((f, failure_of_f), (g, failure_of_g)):
+        refused = source_failure(source, limits)
+        if refused is not None:
+            return without_answer(name, refused), None
     with World(limits, kind) as world:
-        failed = load(world, f)
+        failed = load(world, f) if has_f else None
         if failed is not None:
-            failure = failure_of_f(failed)
-            return Execution(None, failure, failed.detail, world.fuel_spent), None
+            return without_answer(failure_of_f, failed, world.fuel_spent), None
         reply = world.call("solve", g, limits.answer_bytes, limits.answer_depth)
         answer = read_answer(reply, limits)
         if answer is not None:
             return Execution(answer.literal, None, "", world.fuel_spent), answer
-        return Execution(None, failure_of_g(reply), reply.detail, world.fuel_spent), None
+        return without_answer(failure_of_g, reply, world.fuel_spent), None
+
+
+def without_answer(name: Callable[[Reply], Outcome], reply: Reply, fuel: int = 0) -> Execution:
+    """Say why there is no answer; `name` knows whose failure the reply tells of."""
+    return Execution(None, name(reply), reply.detail, fuel)
 
 
 def load(world: World, f: str) -> Reply | None:
@@ -222,10 +240,11 @@ def failure_of_f(reply: Reply) -> Outcome:
     return OF_F[Outcome(reply.tag)] if reply.tag in OF_F else Outcome.f_crashed
 
 
-def source_failure(source: str, limits: Limits) -> Reply | None:
+def source_failure(source: str | NotText, limits: Limits) -> Reply | None:
     """Say what is wrong with a source that never reaches the guest."""
     if not isinstance(source, str):  # a row of JSON can hold anything
-        return Reply(Outcome.syntax_error, f"the source is of type {type(source).__name__}")
+        kind = source.kind if isinstance(source, NotText) else type(source).__name__
+        return Reply(Outcome.syntax_error, f"the source is of type {kind}")
     try:
         size = len(source.encode())
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""What the judge is given and what it says: Limits, Outcome, Execution, Verdict, JudgeError.
+"""What the judge is given and what it says: Limits, Mode, Outcome, Verdict, JudgeError.
 
 A wrong program is data: an Outcome, never an exception. A judge that cannot run is an exception:
 JudgeError, never an Outcome.
@@ -6,6 +6,12 @@ JudgeError, never an Outcome.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal, TypeAlias
+
+Mode: TypeAlias = Literal["strict", "screen"]
+"""Each program alone, or the attempts at one f together first; both accept the same."""
+Backend: TypeAlias = Literal["loky", "ray", "dask"]
+"""Where workers are: on this machine, or on a Ray or Dask cluster."""
 
 
 class JudgeError(Exception):
@@ -87,6 +93,14 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 """A second of native work a stage, as evaluation has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotText:
+    """What stands for a source that is no text, of whatever size and depth it was."""
+
+    kind: str
+    """Name of its type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class Shared:
     def drop(self) -> None:
         """Close the instance; the next call makes another."""
         if self.world is not None:
-            self.world.store.close()
+            self.world.close()
         self.world = None
 
 

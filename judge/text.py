@@ -4,11 +4,10 @@ Each case runs in an instance of its own, as `__main__`. Exit status 0 is a norm
 compared line by line, white space at the ends of lines and of the text aside.
 """
 
-import time
 from dataclasses import dataclass, replace
 
 from judge.engine import World
-from judge.pair import failure_of_g, read_answer, source_failure
+from judge.pair import failure_of_g, read_answer, source_failure, timed
 from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
 from judge.stack import deep
 
@@ -36,12 +35,12 @@ class TextProblem:
 
 
 @deep
+@timed
 def judge_text(problem: TextProblem, source: str, limits: Limits = DEFAULT_LIMITS) -> Verdict:
     """Run a program on each case, until one fails; each has the whole budget of fuel.
 
     The answer of the verdict is the last output. Raises JudgeError if the judge cannot run.
     """
-    begun = time.perf_counter()
     fuel = 0
     for number, case in enumerate(problem.cases, start=1):
         verdict = judge_case(source, case, limits)
@@ -49,14 +48,14 @@ def judge_text(problem: TextProblem, source: str, limits: Limits = DEFAULT_LIMIT
         if not verdict.passed:
             verdict = replace(verdict, detail=f"case {number}: {verdict.detail}")
             break
-    return replace(verdict, fuel=fuel, seconds=time.perf_counter() - begun)
+    return replace(verdict, fuel=fuel)
 
 
 def judge_case(source: str, case: Case, limits: Limits) -> Verdict:
     """Run a program on one case."""
-    too_long = source_failure(source, limits)
-    if too_long is not None:
-        return Verdict(failure_of_g(too_long), None, too_long.detail, 0)
+    refused = source_failure(source, limits)
+    if refused is not None:
+        return Verdict(failure_of_g(refused), None, refused.detail, 0)
     with World(limits) as world:
         reply = world.call("run-text", source, case.input, limits.answer_bytes)
         fuel = world.fuel_spent

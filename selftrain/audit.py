@@ -6,9 +6,8 @@ What is an error is decided in judge/audit.py.
 from collections import Counter
 from collections.abc import Sequence
 
-from judge import Limits
+from judge import Limits, Mode
 from judge.audit import Audited, Finding, audit, read_corpus
-from judge.many import Mode
 from selftrain.progress import Progress
 
 HEADINGS = ("kind", "programs", "right", "false accepts", "false rejects", "wrong reason")

@@ -6,12 +6,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
-from judge import JudgeError, Limits
+from judge import Backend, JudgeError, Limits, Mode
 from selftrain.errors import RunError, UsageError
 
 INTERRUPTED = 130
-MODES = ("strict", "screen")
+MODES = get_args(Mode)
 MODE_HELP = "each program alone, or the attempts at one f together first (default: strict)"
 AUDIT_FUEL = 4_000_000_000
 
@@ -117,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_argument("--workers", type=_count, default=1, help="processes that judge")
     judge.add_argument(
-        "--backend", choices=("loky", "ray", "dask"), default="loky", help="where they run"
+        "--backend", choices=get_args(Backend), default="loky", help="where they run"
     )
     judge.add_argument("--address", help="of the Ray or Dask cluster (default: one is started)")
 
@@ -171,17 +172,15 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from selftrain.judge_file import How, judge_file
+    from selftrain.config import JudgeConfig
+    from selftrain.judge import Judging
+    from selftrain.judge_file import judge_file
 
-    how = How(
-        options.fuel,
-        options.mode,
-        options.confirm,
-        options.workers,
-        options.backend,
-        options.address,
+    config = JudgeConfig(
+        num_workers=options.workers, backend=options.backend, address=options.address
     )
-    return judge_file(options.file, options.problems, options.output, how)
+    judging = Judging(Limits(fuel=options.fuel), options.mode, options.confirm, config)
+    return judge_file(options.file, options.problems, options.output, judging)
 
 
 def _check(options: argparse.Namespace) -> int:

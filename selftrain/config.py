@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge import Backend, Mode
+
 _Count = Annotated[int, Field(ge=1, lt=2**63)]
 PerRound = _Count | Annotated[tuple[_Count, ...], Field(min_length=1)]
 """One value for every round, or one value a round (the last one goes on)."""
@@ -103,14 +105,14 @@ class JudgeConfig(_Section):
     """The same in evaluation, about a second of native work."""
     memory_bytes: Annotated[int, Field(ge=2**26)] = 2**30
     """Memory of one instance."""
-    mode: Literal["screen", "strict"] = "screen"
+    mode: Mode = "screen"
     """Attempts at one puzzle in one instance first, or each alone; both accept the same.
 
     Evaluation always judges each alone.
     """
     num_workers: _Count = 2
     """Processes that judge."""
-    backend: Literal["loky", "ray", "dask"] = "loky"
+    backend: Backend = "loky"
     """Where they run: on this machine, or on a Ray or Dask cluster."""
     address: str | None = None
     """Address of that cluster; null starts one on this machine."""

@@ -1,12 +1,10 @@
 """The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run."""
 
-from functools import partial
 from pathlib import Path
 
 from selftrain.config import Config
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
-from selftrain.judge import judging_in_evaluation
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
@@ -40,17 +38,13 @@ def evaluate_model(config: Config, model: str, tasks: str | None, output: Path |
 
 def _rows(config: Config) -> list[Row]:
     train, puzzles = read_splits(config.puzzles)
-    sound = partial(
-        with_sound_references,
-        judging=judging_in_evaluation(config.judge),
-        failing=config.puzzles.failing_references,
-        progress=Progress(),
-    )
-    train, puzzles = sound(train), sound(puzzles)
+    progress = Progress()
+    train = with_sound_references(train, config, progress)
+    puzzles = with_sound_references(puzzles, config, progress)
     evaluation = evaluation_of(config, few_shot_puzzles(train, config.solve.num_few_shot), 0)
     sampler = load_sampler(config.model)
     candidates: list[Row] = []
-    with Progress().stage("evaluate", len(puzzles) * (config.evaluate.num_samples + 1)) as advance:
+    with progress.stage("evaluate", len(puzzles) * (config.evaluate.num_samples + 1)) as advance:
         for start in range(0, len(puzzles), config.evaluate.shard_size):
             some = puzzles[start : start + config.evaluate.shard_size]
             candidates += evaluate(sampler, some, evaluation, advance=advance)

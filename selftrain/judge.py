@@ -2,9 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
 
-from judge import Limits, Verdict, judge_many
+from judge import (
+    FunctionProblem,
+    Limits,
+    Mode,
+    TextProblem,
+    Verdict,
+    judge_completions,
+    judge_many,
+)
 from selftrain.config import JudgeConfig
 from selftrain.files import Format, Row
 from selftrain.solve import Candidate, candidate_from_row
@@ -15,7 +22,7 @@ class Judging:
     """How programs are judged, and where."""
 
     limits: Limits
-    mode: Literal["strict", "screen"]
+    mode: Mode
     confirm: bool
     """Whether what passes must pass in a second guest too."""
     config: JudgeConfig
@@ -29,6 +36,18 @@ class Judging:
             self.config.num_workers,
             mode=self.mode,
             confirm=self.confirm,
+            backend=self.config.backend,
+            address=self.config.address,
+        )
+
+    def judge_completions(
+        self, samples: Iterable[tuple[FunctionProblem | TextProblem, str]]
+    ) -> Iterator[Verdict]:
+        """Judge completions of problems in order, each alone. Raises `judge.JudgeError`."""
+        return judge_completions(
+            samples,
+            self.limits,
+            self.config.num_workers,
             backend=self.config.backend,
             address=self.config.address,
         )

@@ -10,35 +10,22 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO, TypeAlias
 
-from judge import FunctionProblem, Limits, TextProblem, Verdict, judge_completions, judge_many
+from judge import FunctionProblem, TextProblem, Verdict
 from puzzles.files import PuzzleFileError
 from puzzles.problems import read_problems
 from selftrain.errors import UsageError
 from selftrain.files import Row, check_output, replacing
+from selftrain.judge import Judging
 
 PAIR = ("f", "g")
 SAMPLE = ("task_id", "completion")
+Problems: TypeAlias = dict[str, FunctionProblem | TextProblem]
 
 
-@dataclass(frozen=True, slots=True)
-class How:
-    """How the rows of a file are judged, as the command line says."""
-
-    fuel: int
-    mode: Literal["strict", "screen"]
-    confirm: bool
-    """Whether a pair that passes must pass in a second guest too."""
-    num_workers: int
-    backend: Literal["loky", "ray", "dask"] = "loky"
-    address: str | None = None
-    """Of a Ray or Dask cluster."""
-
-
-def judge_file(path: Path, problems: Path | None, output: Path | None, how: How) -> int:
+def judge_file(path: Path, problems: Path | None, output: Path | None, judging: Judging) -> int:
     """Judge the rows of a file into `output`, or onto standard output. Raises UsageError.
 
     Every line is read once before anything is judged, so that a bad one is told at once; hence a
@@ -54,12 +41,9 @@ def judge_file(path: Path, problems: Path | None, output: Path | None, how: How)
     if output:
         check_output(output)
     with replacing(output) if output else nullcontext(sys.stdout) as file:
-        num_passed = _write(file, _rows(path, known), _verdicts(path, known, how))
+        num_passed = _write(file, _rows(path, known), _verdicts(path, known, judging))
     print(f"{num_passed:,} of {num_rows:,} passed", file=sys.stderr)
     return 0
-
-
-Problems = dict[str, FunctionProblem | TextProblem]
 
 
 def _read_problems(path: Path) -> Problems:
@@ -69,25 +53,11 @@ def _read_problems(path: Path) -> Problems:
         raise UsageError(str(error)) from None
 
 
-def _verdicts(path: Path, problems: Problems | None, how: How) -> Iterator[Verdict]:
-    limits, rows = Limits(fuel=how.fuel), _rows(path, problems)
+def _verdicts(path: Path, problems: Problems | None, judging: Judging) -> Iterator[Verdict]:
+    rows = _rows(path, problems)
     if problems is None:
-        return judge_many(
-            ((row["f"], row["g"]) for row in rows),
-            limits,
-            how.num_workers,
-            mode=how.mode,
-            confirm=how.confirm,
-            backend=how.backend,
-            address=how.address,
-        )
-    return judge_completions(
-        ((problems[row["task_id"]], row["completion"]) for row in rows),
-        limits,
-        how.num_workers,
-        backend=how.backend,
-        address=how.address,
-    )
+        return judging.judge((row["f"], row["g"]) for row in rows)
+    return judging.judge_completions((problems[row["task_id"]], row["completion"]) for row in rows)
 
 
 def _write(output: TextIO, rows: Iterator[Row], verdicts: Iterator[Verdict]) -> int:

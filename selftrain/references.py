@@ -5,12 +5,12 @@ Benchmarks have been scored on machines where not even their own solutions passe
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from judge import Verdict
 from puzzles import Puzzle
+from selftrain.config import Config
 from selftrain.errors import RunError
-from selftrain.judge import Judging
+from selftrain.judge import Judging, judging_in_evaluation
 from selftrain.progress import Progress
 
 
@@ -44,17 +44,14 @@ def failures(puzzles: Sequence[Puzzle], judging: Judging, progress: Progress) ->
 
 
 def with_sound_references(
-    puzzles: Sequence[Puzzle],
-    judging: Judging,
-    failing: Literal["refuse", "drop"],
-    progress: Progress,
+    puzzles: Sequence[Puzzle], config: Config, progress: Progress
 ) -> list[Puzzle]:
     """Return the puzzles, without the reference solutions that fail where these may be dropped.
 
     Raises RunError where they may not.
     """
-    failed = list(failures(puzzles, judging, progress))
-    if failed and failing == "refuse":
+    failed = list(failures(puzzles, judging_in_evaluation(config.judge), progress))
+    if failed and config.puzzles.failing_references == "refuse":
         raise RunError(
             f"{len(failed)} reference solutions do not pass (first {failed[0]}), so nothing was "
             "scored. `selftrain check` lists them; mend them, or leave them out with "

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,7 +13,6 @@ from selftrain.config_file import differences, load_config, save_config
 from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
-from selftrain.judge import judging_in_evaluation
 from selftrain.loop import self_train
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance, what_changed
@@ -86,17 +84,11 @@ def _prepare(
         save_config(config, directory.config)
         write_json(directory.provenance, made_with)
     progress = Progress(directory.log)
-    sound = partial(
-        with_sound_references,
-        judging=judging_in_evaluation(config.judge),
-        failing=config.puzzles.failing_references,
-        progress=progress,
-    )
     return Experiment(
         config=config,
         run=directory,
-        train=sound(train),
-        held_out=sound(held_out),
+        train=with_sound_references(train, config, progress),
+        held_out=with_sound_references(held_out, config, progress),
         progress=progress,
         load=lambda trained: models.load_sampler(config.model, trained),
     )

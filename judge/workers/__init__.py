@@ -10,8 +10,8 @@ network, where whoever reaches the scheduler can run what they like.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Literal
 
+from judge.records import Backend
 from judge.workers.dask import dask_workers
 from judge.workers.loky import loky_workers
 from judge.workers.pool import Workers
@@ -19,8 +19,6 @@ from judge.workers.ray import ray_workers
 from judge.workers.worker import identity
 
 __all__ = ["Backend", "Workers", "start_workers"]
-
-Backend = Literal["loky", "ray", "dask"]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from joblib import Parallel, delayed
 
 from judge.records import JudgeError
-from judge.workers.worker import Answer, call_in_worker, identity
+from judge.workers.worker import Returned, call_in_worker, identity
 
 MAX_ATTEMPTS = 3
 """How often a batch is tried whose workers die."""
@@ -37,7 +37,7 @@ class Workers:
         """
         for _ in range(MAX_ATTEMPTS):
             try:
-                return [checked(answer) for answer in self.call(function, items)]
+                return [checked(returned) for returned in self.call(function, items)]
             except self.losses as error:
                 reason = error
         raise JudgeError(
@@ -45,14 +45,14 @@ class Workers:
             "Is memory short? Try fewer workers"
         ) from reason
 
-    def call(self, function: Callable[[T], R], items: Sequence[T]) -> list[Answer[R]]:
+    def call(self, function: Callable[[T], R], items: Sequence[T]) -> list[Returned[R]]:
         """Call the function on every item, once."""
         if self.parallel is None:
             self.parallel = self.opened.enter_context(self.open_pool())
         try:
             # One argument, a small tuple: joblib's backends for Ray and Dask would put a larger
             # one on a single node, and lose it there, before the task runs on another.
-            answers: list[Answer[R]] = self.parallel(
+            returned: list[Returned[R]] = self.parallel(
                 delayed(call_in_worker)((function, item)) for item in items
             )
         except BaseException as error:
@@ -63,7 +63,7 @@ class Workers:
                     "a worker cannot import judge; install the same version of selftrain there"
                 ) from error
             raise
-        return answers
+        return returned
 
     def close(self) -> None:
         """End the workers, or leave the cluster's."""
@@ -71,11 +71,11 @@ class Workers:
         self.opened.close()
 
 
-def checked(answer: Answer[R]) -> R:
+def checked(returned: Returned[R]) -> R:
     """Return the result, if the worker's judge is this one; raise JudgeError otherwise."""
-    here, there = identity(), answer.identity
+    here, there = identity(), returned.identity
     if there == here:
-        return answer.result
+        return returned.result
     remedy = "Install the same versions of selftrain and its packages on both"
     if (there.guest, there.engine) == (here.guest, here.engine):
         remedy = (
@@ -83,7 +83,7 @@ def checked(answer: Answer[R]) -> R:
             "*.cwasm there, and start its workers anew"
         )
     raise JudgeError(
-        f"a worker on {answer.host} has another judge, so its verdicts may differ: "
+        f"a worker on {returned.host} has another judge, so its verdicts may differ: "
         f"{there} there, {here} here. {remedy}"
     )
 

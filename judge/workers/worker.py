@@ -39,7 +39,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[R]):
+class Returned(Generic[R]):
     """What comes back from a worker."""
 
     host: str
@@ -56,10 +56,10 @@ def identity() -> Identity:
     return Identity(guest_hash(), engine_version(), guest_fingerprint())
 
 
-def call_in_worker(task: tuple[Callable[[T], R], T]) -> Answer[R]:
+def call_in_worker(task: tuple[Callable[[T], R], T]) -> Returned[R]:
     """Call the function on the item."""
     function, item = task
-    return Answer(socket.gethostname(), identity(), function(item))
+    return Returned(socket.gethostname(), identity(), function(item))
 
 
 def end_with_parent() -> None:

@@ -77,7 +77,7 @@ def test_a_right_function_passes() -> None:
         ("    import builtins; builtins.AssertionError = ValueError; return 0\n", Outcome.wrong_answer),
         ("    raise AssertionError\n", Outcome.raised),
         ("    print('passed'); return 0\n", Outcome.wrong_answer),
-        ("    f = __import__('sys')._getframe(1).f_globals; f['encode'] = lambda *x: '[\"passed\",\"\"]'; return 0", Outcome.wrong_answer),
+        ("    f = __import__('sys')._getframe(1).f_globals; f['encode'] = lambda *x: '[\"passed\",\"\"]'; return 0", Outcome.crashed),
     ],
 )  # fmt: skip
 def test_a_wrong_function_does_not_pass(completion: str, expected: Outcome) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from scripted import few_held_out, write_puzzles
 
+from judge import JudgeError, judge_many
 from puzzles.p3 import read_p3
-from selftrain import judge_file
 from selftrain.cli import main
 from selftrain.errors import RunError
 from selftrain.files import read_rows, write_rows
@@ -137,15 +137,12 @@ def test_a_run_that_cannot_go_on_is_exit_1(
 def test_a_judge_that_cannot_run_is_exit_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
-    from judge import JudgeError
-
     def broken(*_: object, **__: object) -> Any:
         raise JudgeError("no guest")
         yield
 
     write_rows(Path("rows.jsonl"), [RIGHT])
     monkeypatch.setattr("selftrain.judge.judge_many", broken)
-    monkeypatch.setattr(judge_file, "judge_many", broken)
     assert main(command) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "selftrain: the judge cannot run: no guest"
 
@@ -209,14 +206,13 @@ def test_judge_hands_out_a_row_before_it_reads_all(
 ) -> None:
     write_rows(Path("rows.jsonl"), [RIGHT] * 3)
     out_before: list[int] = []
-    real = judge_file.judge_many
 
     def one_by_one(pairs: Any, *rest: Any, **more: Any) -> Any:
         for pair in pairs:
             out_before.append(len(capsys.readouterr().out.splitlines()))
-            yield from real([pair], *rest, **more)
+            yield from judge_many([pair], *rest, **more)
 
-    monkeypatch.setattr(judge_file, "judge_many", one_by_one)
+    monkeypatch.setattr("selftrain.judge.judge_many", one_by_one)
     assert main(["judge", "rows.jsonl"]) == 0
     assert out_before == [0, 1, 1]
 
