@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.componentize import SEED_BYTE_VARIABLE
+from judge.engine import WASM_STACK_BYTES
 from judge.identity import GUEST, Kind, engine_version, guest_hash
 from judge.records import JudgeError
 
@@ -41,7 +42,8 @@ WORLDS = {
 }
 """The world of guest.wit, the module that exports it, and the byte that seeds its hashes."""
 OLD_SECONDS = 30 * 24 * 3600
-ENGINE_CONFIG = "fuel, nan canonical, stack 64 MiB"
+"""How long a guest of another version is kept."""
+ENGINE_CONFIG = f"fuel, nan canonical, stack {WASM_STACK_BYTES}"
 """What engine.py sets; another setting makes other machine code."""
 
 

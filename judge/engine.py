@@ -46,7 +46,7 @@ class Reply:
     """What one call of the guest came to."""
 
     tag: str
-    """`answer`, `loaded`, `passed`, or the value of an Outcome; not yet told apart for f and g."""
+    """`answer`, `loaded`, `alone`, `ended`, or the value of an Outcome, not yet f's or g's."""
     detail: str
     """One short line."""
     tree: Tree = None
@@ -123,6 +123,7 @@ class World:
         call: Callable[[str], str] | None = None,
     ) -> None:
         """Start an instance; `call` is what the import of a checker does."""
+        # First, since it says what to do where there is no wasmtime.
         self.guest = guest(kind)
         import wasmtime
 

@@ -5,6 +5,7 @@ either (build.py).
 """
 
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from judge.records import JudgeError
@@ -24,6 +25,7 @@ class Kind(StrEnum):
     """Runs the test of a function that it never sees."""
 
 
+@cache
 def guest_hash() -> str:
     """Return a digest of what the guests are built from, componentize-py's version included."""
     import hashlib

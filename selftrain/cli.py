@@ -172,6 +172,10 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
+    if options.problems and options.confirm:
+        raise UsageError("--confirm is for rows of f and g, not for --problems. Leave it out.")
+    if options.address and options.backend == "loky":
+        raise UsageError("--address is a cluster's. Name it with --backend ray or --backend dask.")
     from selftrain.config import JudgeConfig
     from selftrain.judge import Judging
     from selftrain.judge_file import judge_file

@@ -19,6 +19,11 @@ from execution import Failure, describe, program, reply, tagged
 
 MAX_ARGUMENT_BYTES = 10_000_000
 MAX_DEPTH = 100
+"""What the arguments of one call may be, as encoded."""
+
+
+class Unsendable(BaseException):
+    """The test calls the function with what is no plain data; no fault of the function's."""
 
 
 class StandIn:
@@ -29,8 +34,11 @@ class StandIn:
         self.num_calls = 0
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        try:
+            arguments = codec.Encoder(MAX_ARGUMENT_BYTES, MAX_DEPTH).encode((positional, keywords))
+        except (codec.NotPlain, codec.TooLarge) as error:
+            raise Unsendable(f"an argument of the test is or holds a {error}") from None
         self.num_calls += 1
-        arguments = codec.Encoder(MAX_ARGUMENT_BYTES, MAX_DEPTH).encode((positional, keywords))
         tag, body = codec.loads(wit_world.call(arguments))
         if tag == "answer":
             return codec.build(body)

@@ -1,7 +1,7 @@
 """One program in its module, and what became of it: shared by both kinds of guest.
 
-An instance serves one program and is then thrown away, so nothing here is cleaned up: what a
-program made is kept to the end, since dropping it would run its finalizers.
+What a program made is kept to the end, since dropping it would run its finalizers; only programs
+that certainly have none (confined.py) are cleaned up after.
 """
 
 import copy

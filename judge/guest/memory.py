@@ -1,7 +1,7 @@
 """Leaves the memory of the snapshot so that a fresh instance writes to few pages.
 
 An instance shares the snapshot's pages until it writes to one, and pays for each that it does;
-that was half of the time of a small program. Importing leaves memory full of holes, and small
+that was a quarter of the time of a small program. Importing leaves memory full of holes, and small
 objects that fall into them touch a page each. So the holes are filled here, and what comes later
 lies side by side at the end. Not here: anything that a program can notice.
 """

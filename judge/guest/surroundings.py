@@ -224,26 +224,23 @@ def close_files() -> None:
     sys.addaudithook(lambda event, _: refuse() if event == "open" else None)
 
 
-def import_standard_library() -> list[str]:
-    """Import every module there is; return the names of those that cannot be."""
+def import_standard_library() -> None:
+    """Import every module that can be."""
     import importlib
     import pkgutil
 
     # The C datetime reads the real clock; the Python one reads time.time.
     sys.modules["_datetime"] = None  # type: ignore[assignment]
     sys.modules["_zoneinfo"] = None  # type: ignore[assignment]
-    absent = []
     queue = sorted(set(sys.stdlib_module_names).difference(SKIPPED))
     for name in queue:
         try:
             module = importlib.import_module(name)
         except Exception:
-            absent.append(name)
             continue
         for info in pkgutil.iter_modules(getattr(module, "__path__", [])):
             if "test" not in info.name and info.name not in SKIPPED:
                 queue.append(f"{name}.{info.name}")
-    return absent
 
 
 def close_imports() -> None:
@@ -264,7 +261,7 @@ def close(*modules: str) -> None:
 
 clock = Clock()
 install_clock(clock)
-ABSENT = import_standard_library()
+import_standard_library()
 # It would look for the system's files.
 mimetypes.init(files=[])
 install_randomness()

@@ -1,4 +1,4 @@
-"""What the benchmark judges: four workloads of distinct pairs (f, g), the same in every run.
+"""What the benchmark judges: five workloads of distinct pairs (f, g), the same in every run.
 
 Codex's programs come from P3's file; nothing hostile is among them, since the rivals run them with
 little or no isolation.

@@ -115,7 +115,7 @@ def test_failures_of_the_test_are_its_own() -> None:
     assert outcome("    return 1", with_test("1 / 0")) is Outcome.f_raised
     assert outcome("    return 1", with_test("while True: pass")) is Outcome.f_timed_out
     assert outcome("    return 1", with_test("pass")) is Outcome.f_raised
-    assert outcome("    return 1", with_test("candidate(lambda: 1, 2)")) is not Outcome.passed
+    assert outcome("    return 1", with_test("candidate(lambda: 1, 2)")) is Outcome.f_raised
     broken = FunctionProblem(ADD.prompt, "add", "def check(candidate:")
     assert outcome("    return 1", broken) is Outcome.f_syntax_error
     missing = FunctionProblem(ADD.prompt, "add", "x = 1")

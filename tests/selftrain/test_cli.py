@@ -513,3 +513,16 @@ def test_wrong_problems_and_samples_are_one_sentence(
     Path("samples.jsonl").write_text(json.dumps(sample) + "\n")
     line = said(capsys, ["judge", "samples.jsonl", "--problems", "problems.jsonl"], 2)
     assert sentence in line
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--problems", "p.jsonl", "--confirm"], "--confirm is for rows of f and g"),
+        (["--address", "tcp://host:8786"], "--address is a cluster's"),
+    ],
+)
+def test_options_that_do_not_fit_each_other_are_refused(
+    capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    assert sentence in said(capsys, ["judge", "rows.jsonl", *options], 2)
