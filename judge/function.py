@@ -28,6 +28,10 @@ class FunctionProblem:
     test: str
     """Python that defines `check(candidate)`, which raises where the function is wrong."""
 
+    def __post_init__(self) -> None:
+        if not self.entry_point.isidentifier():
+            raise ValueError(f"entry_point is {self.entry_point!r}; it must be a function's name")
+
 
 class Candidate:
     """The instance of the candidate, called by the checker's instance through the host."""

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from judge.function import FunctionProblem, judge_function
 from judge.memory import VERDICTS_BYTES, Memory, ask_once, key
@@ -32,7 +32,7 @@ JudgeGroup: TypeAlias = Callable[[Group], Verdicts]
 
 GROUP_PAIRS = 128
 """Most attempts that share an instance: the paper's number a puzzle."""
-BATCH_PAIRS = 512
+BATCH_PAIRS = 256
 """Pairs a worker in a batch, and at least one group."""
 CHUNK_PAIRS = 8
 """Pairs in one message to a worker: few, so that an endless loop delays few others."""
@@ -119,6 +119,8 @@ def start(
     """Start workers; one alone is this process."""
     if num_workers < 1:
         raise ValueError(f"num_workers is {num_workers}; it must be at least 1")
+    if backend not in get_args(Backend):
+        raise ValueError(f"backend is {backend!r}; it must be 'loky', 'ray' or 'dask'")
     if backend == "loky" and num_workers == 1:
         return nullcontext()
     from judge.workers import start_workers

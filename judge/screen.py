@@ -23,6 +23,12 @@ CERTAIN = (Outcome.raised, Outcome.wrong_type, Outcome.too_large, Outcome.syntax
 """Failures, besides running out of fuel, that an attempt would have alone as well."""
 
 
+SPOILING = (Outcome.out_of_memory, Outcome.too_large, Outcome.wrong_type)
+"""Replies after which memory may be short: what was returned may be large, and hangs together."""
+ADDRESS = " at 0x"
+"""What the name of an object has in it, which is another beside others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What an attempt came to in the shared instance."""
@@ -88,9 +94,9 @@ class Shared:
         reply, fuel = self.call("attempt", g, limits.answer_bytes, limits.answer_depth)
         seconds = time.perf_counter() - begun
         answer = read_answer(reply, limits)
-        if answer is not None:
+        if answer is not None and ADDRESS not in answer.literal:
             return Attempt(answer=answer, fuel=fuel, seconds=seconds)
-        if not is_certain(reply):
+        if answer is not None or not is_certain(reply):
             return Attempt()
         return Attempt(Verdict(failure_of_g(reply), None, reply.detail, fuel, seconds))
 
@@ -114,7 +120,10 @@ class Shared:
         self.world.refuel(self.limits.fuel + self.limits.fuel // MARGIN)
         reply = self.world.call(export, *arguments)
         spent = min(self.world.fuel_spent - before, self.limits.fuel)
-        if self.world.broken or reply.tag == Outcome.out_of_memory:
+        # Dropping what an attempt made may cost much, which is not the next one's to pay.
+        self.world.refuel(self.limits.fuel)
+        spoilt = self.world.broken or reply.tag in SPOILING
+        if spoilt or self.world.call("restore").tag != "loaded":
             self.drop()
         return reply, spent
 

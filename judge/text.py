@@ -21,6 +21,10 @@ class Case:
     output: str
     """Standard output."""
 
+    def __post_init__(self) -> None:
+        # Raises UnicodeEncodeError, a ValueError: surrogates cannot be sent.
+        (self.input + self.output).encode()
+
 
 @dataclass(frozen=True, slots=True)
 class TextProblem:
@@ -72,7 +76,7 @@ def judge_case(source: str, case: Case, limits: Limits) -> Verdict:
 
 def lines(text: str) -> list[str]:
     """Return the lines that are compared."""
-    return [line.rstrip() for line in text.rstrip().splitlines()]
+    return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
 def difference(found: str, expected: str) -> str:

@@ -21,7 +21,12 @@ def read_problems(path: str | Path) -> dict[str, FunctionProblem | TextProblem]:
         task_id = _text(row, "task_id", where)
         if task_id in problems:
             raise PuzzleFileError(f"{where}: the task_id {task_id!r} is there twice. Take one out.")
-        problems[task_id] = _problem(row, where)
+        try:
+            problems[task_id] = _problem(row, where)
+        except PuzzleFileError:
+            raise
+        except ValueError as error:
+            raise PuzzleFileError(f"{where}: no problem can be made of it ({error}).") from None
     return problems
 
 

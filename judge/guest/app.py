@@ -11,6 +11,7 @@ import surroundings  # first: it replaces the clock before anyone keeps a refere
 import io
 import sys
 import types
+import typing
 from builtins import BaseException, Exception, dict, len, list, type  # noqa: UP029
 from typing import Any
 
@@ -19,10 +20,21 @@ import codec
 import confined
 import memory
 import wit_world
-from execution import Failure, deepcopy, describe, encode, name_value, program, reply, tagged
+from execution import (
+    Failure,
+    deepcopy,
+    describe,
+    encode,
+    name_value,
+    program,
+    reply,
+    set_recursion,
+    tagged,
+)
 
 LITERAL_NAMES = {"complex": complex, "float": float, "frozenset": frozenset, "set": set}
 """What a literal may call: nan, infinities and the empty sets have no other form."""
+forget_types = typing._cleanups  # type: ignore[attr-defined]
 LOADED = '["loaded",""]'
 PASSED = '["passed",""]'
 
@@ -113,34 +125,40 @@ class Shared:
         before = dict(program.names)
         loaded = load(source)
         self.names = dict(program.names)
+        before["__builtins__"] = self.names["__builtins__"]
         new = [value for name, value in self.names.items() if value is not before.get(name)]
-        rest = [value for value in new if value is not program.f and type(value) is not dict]
+        rest = [value for value in new if value is not program.f]
         if not confined.is_confined(program.compile(source, "<f>")) or program.f.__closure__:
             return tagged("alone", "f may keep something")
         if not all(confined.is_constant(value) for value in rest):
             return tagged("alone", "the module of f has what can be changed")
         defaults = program.f.__defaults__, program.f.__kwdefaults__
-        if not confined.is_constant((*(defaults[0] or ()), *(defaults[1] or {}).values())):
-            self.defaults = deepcopy(defaults)
+        if not confined.is_plain(defaults):
+            return tagged("alone", "an input of f is no plain data")
+        self.defaults = deepcopy(defaults)
         return loaded
 
-    def restore(self) -> None:
+    def restore(self) -> str:
         """Undo what a confined program can have done; it has no finalizers that dropping runs."""
         program.kept.clear()
         program.names.clear()
         program.names.update(self.names)
-        if self.defaults is not None:
-            program.f.__defaults__, program.f.__kwdefaults__ = deepcopy(self.defaults)
+        program.f.__defaults__, program.f.__kwdefaults__ = deepcopy(self.defaults)
+        # Equal types of other values are one in typing's caches, and what they hold stays alive.
+        for forget in forget_types:
+            forget()
+        return LOADED
 
     def attempt(self, source: str, max_bytes: int, max_depth: int) -> str:
         code = program.compile(source, "<g>")
         if not confined.is_confined(code):
             return tagged("alone", "g may leave something behind")
-        self.restore()
+        # This frame is one that a program alone has not above it.
+        set_recursion(surroundings.RECURSION_LIMIT + 1)
         return solve(code, max_bytes, max_depth)
 
     def ask(self, text: str) -> str:
-        self.restore()
+        set_recursion(surroundings.RECURSION_LIMIT + 1)
         return check(text)
 
 
@@ -216,6 +234,9 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
 
     def ask(self, answer: str) -> str:
         return reply(lambda: shared.ask(answer))
+
+    def restore(self) -> str:
+        return reply(shared.restore)
 
     def define(self, source: str) -> str:
         return reply(lambda: define(source))

@@ -6,11 +6,16 @@ is set, no class made, no private name read, nothing imported but a few modules 
 Everything else is judged alone. It decides about speed, never about a pass.
 """
 
+import abc
+import builtins
 import importlib
 import inspect
 import opcode
 import types
+import typing
 from typing import Any
+
+from execution import IN_SCOPE
 
 MODULES = frozenset(
     ("bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "re", "typing")
@@ -20,15 +25,19 @@ NAMES = frozenset(
     """
     breakpoint compile delattr eval exec exit getattr globals help id input locals memoryview open
     quit setattr type vars
-    ForwardRef NamedTuple Protocol TypedDict clear_overloads evaluate_forward_ref get_type_hints
-    no_type_check no_type_check_decorator overload register update_wrapper wraps
+    evaluate hash obj object register update_wrapper wraps
     """.split()  # noqa: SIM905
 )
-"""Names that may lead to somewhere else, whatever they are names of."""
+"""Names that may lead to somewhere else, whatever they are names of.
+
+An AttributeError's obj, and what has an address (an object's hash), are among them.
+"""
 PRIVATE = ("\0_", "\0gi_", "\0cr_", "\0ag_", "\0tb_", "\0f_", "\0co_")
 """How names begin that are private, or lead from an object to its frame or its code."""
 OPCODES = frozenset(
-    opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR", "LOAD_BUILD_CLASS")
+    opcode.opmap[name]
+    # A class pattern reads attributes whose names are among the constants.
+    for name in ("STORE_ATTR", "DELETE_ATTR", "LOAD_BUILD_CLASS", "MATCH_CLASS")
 )
 HANDLER = opcode.opmap["PUSH_EXC_INFO"]
 """What a `finally` needs. In a generator it would run whenever the generator is dropped."""
@@ -49,7 +58,22 @@ def stateful_names() -> frozenset[str]:
     )
 
 
-FORBIDDEN = NAMES | (stateful_names() - MODULES - {"abc"})
+def names_of_typing() -> frozenset[str]:
+    """Return the names that typing alone has."""
+    others = [vars(importlib.import_module(name)) for name in MODULES - {"typing"}]
+    return frozenset(vars(typing)).difference(BUILTINS, MODULES, IN_SCOPE, *others)
+
+
+BUILTINS = vars(builtins)
+# Much of typing marks what it is given, evaluates text, or remembers: its plain names will do.
+FORBIDDEN = NAMES | (stateful_names() - MODULES - {"abc"}) | names_of_typing()
+KNOWN = frozenset(
+    id(value)
+    for names in (BUILTINS, *(vars(importlib.import_module(name)) for name in MODULES))
+    for value in names.values()
+    if type(value) in (type, abc.ABCMeta, types.BuiltinFunctionType, types.FunctionType)
+)
+"""Classes and functions that a puzzle's module may hold: everyone has them anyway."""
 
 
 def is_confined(code: types.CodeType) -> bool:
@@ -81,9 +105,9 @@ def imports_are_safe(code: types.CodeType) -> bool:
 def constant_is_safe(constant: Any) -> bool:
     if type(constant) is types.CodeType:
         return is_confined(constant)
-    if type(constant) is str:
-        return "__" not in constant
-    return True
+    if type(constant) is tuple or type(constant) is frozenset:
+        return all(map(constant_is_safe, constant))
+    return type(constant) is not str or "__" not in constant
 
 
 def is_constant(value: Any) -> bool:
@@ -92,9 +116,20 @@ def is_constant(value: Any) -> bool:
         return all(is_constant(item) for item in value)
     if type(value) is types.ModuleType:
         return value.__name__ in MODULES
+    if id(value) in KNOWN:
+        return True
     if type(value) is types.FunctionType:
         keywords = value.__kwdefaults__ or {}
         return not value.__closure__ and is_constant(
             (*(value.__defaults__ or ()), *keywords.values())
         )
-    return type(value) in CONSTANTS or type(value) in (type, types.BuiltinFunctionType)
+    return type(value) in CONSTANTS
+
+
+def is_plain(value: Any) -> bool:
+    """Say whether a copy of a value shares nothing with it that can be changed."""
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(is_plain, value))
+    if type(value) is dict:
+        return all(map(is_plain, value)) and all(map(is_plain, value.values()))
+    return type(value) in CONSTANTS

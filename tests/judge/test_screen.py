@@ -188,3 +188,48 @@ def test_both_modes_agree_on_codex_programs_among_wrong_ones(shared: Path) -> No
         borrowed = [body for other in others for body, _ in other["bodies"][:8]]
         pairs += [(f, f"def g({', '.join(names)}):{body}") for body in (*own, *borrowed)]
     assert both_modes_agree(pairs) > 30
+
+
+ESCAPES = {
+    "a class pattern": "import math\ndef g(n, items):\n    match math:\n        case object(__dict__=d): d['floor'] = None\n    return 1",
+    "a class pattern on a function": "def g(n, items):\n    match f:\n        case object(__builtins__=d): d['len'] = max\n    return 1",
+    "a forward reference": "import typing\ndef g(n, items):\n    u = '_'.join(['', '', 'import', '', ''])\n    typing.get_args(List['set' + 'attr(' + u + '(\"math\"), \"floor\", max)'])[0].evaluate()\n    return 1",
+    "an attribute error's object": "import math\ndef g(n, items):\n    s = '_'.join(['{0.', '', 'dict', '', '.x}'])\n    try: s.format(math)\n    except AttributeError as e: e.obj['floor'] = None\n    return 1",
+    "a mark of typing": "import typing, math\ndef g(n, items):\n    typing.final(math)\n    return 1",
+    "a type that typing remembers": "def g(n, items): return repr(List[7.0])",
+    "a large answer": "def g(n, items): return bytes(500_000_000)",
+    "much to drop": "def g(n, items):\n    a = list(zip(range(300_000)))\n    raise ValueError",
+}
+SENSITIVE = [
+    "import math\ndef g(n, items): return math.floor(9.5)",
+    "def g(n, items): return 9 if repr(List[7]) == 'typing.List[7]' else 0",
+    "import math\ndef g(n, items): return 9 if len(dir(math)) == len(dir(math)) else 0",
+    "def g(n, items):\n    try: return len(bytes(700_000_000)) * 0 + 9\n    except MemoryError: return 0",
+    "def d(k): return 0 if k == 0 else 1 + d(k - 1)\ndef g(n, items):\n    try: return d(5994) * 0 + 9\n    except RecursionError: return -1",
+]
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_what_looks_harmless_changes_nothing_for_the_next(name: str) -> None:
+    gs = [ESCAPES[name], *SENSITIVE, ESCAPES[name], ESCAPES[name] + "\n", *SENSITIVE, RIGHT]
+    assert passes(F, gs) == [alone(F, g).passed for g in gs]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        "memo = {}\ndef f(x: int):\n    memo[len(memo)] = x\n    return len(memo) == 1 and x == 7",
+        "memo = {}.setdefault\ndef f(x: int): return memo(0, x) == 7",
+        "pop = [7, 6, 5, 4].pop\ndef f(x: int): return pop() == 4 and x == 7",
+        "def f(x: int, m={}.setdefault): return m(0, x) == 7",
+        "from collections import namedtuple\nP = namedtuple('P', 'seen', defaults=[[]])\ndef f(x: int):\n    s = P().seen\n    s.append(x)\n    return len(s) == 1 and x == 7",
+        "def f(x: int, h=lambda v, acc=[]: (acc.append(v), len(acc))[1]): return h(x) == 1 and x == 7",
+        "import functools\ndef f(x: int, c=functools.lru_cache(lambda v: v)):\n    c(x)\n    return c.cache_info().misses == 1 and x == 7",
+        "def h(): pass\ndef f(x: int):\n    match h:\n        case object(__dict__=d):\n            d[len(d)] = x\n            return len(d) == 1 and x == 7",
+        "def r(k):\n    try: return r(k + 1)\n    except RecursionError: return k\ndef f(x: int): return r(0) == x",
+    ],
+)
+def test_an_f_that_keeps_something_in_another_way_is_asked_alone(f: str) -> None:
+    names = f.partition("def f(x: int")[2].partition("):")[0].strip(", ").partition("=")[0]
+    gs = [f"def g({names}): return {i}" for i in (5, 7, 5990, 5991, 5992, 5993, 5994, 5995, 7)]
+    assert passes(f, gs) == [alone(f, g).passed for g in gs]
