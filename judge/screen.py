@@ -120,11 +120,13 @@ class Shared:
         self.world.refuel(self.limits.fuel + self.limits.fuel // MARGIN)
         reply = self.world.call(export, *arguments)
         spent = min(self.world.fuel_spent - before, self.limits.fuel)
-        # Dropping what an attempt made may cost much, which is not the next one's to pay.
-        self.world.refuel(self.limits.fuel)
-        spoilt = self.world.broken or reply.tag in SPOILING
-        if spoilt or self.world.call("restore").tag != "loaded":
+        if self.world.broken or reply.tag in SPOILING:
             self.drop()
+        elif spent > self.limits.fuel // (4 * MARGIN):
+            # Dropping what much work made costs much, and is not the next one's to pay.
+            self.world.refuel(self.limits.fuel)
+            if self.world.call("restore").tag != "loaded":
+                self.drop()
         return reply, spent
 
     @contextmanager

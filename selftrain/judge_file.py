@@ -9,9 +9,11 @@ import json
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TextIO, TypeAlias
+
+from filelock import FileLock, Timeout
 
 from judge import FunctionProblem, TextProblem, Verdict
 from puzzles.files import PuzzleFileError
@@ -40,10 +42,26 @@ def judge_file(path: Path, problems: Path | None, output: Path | None, judging: 
         raise UsageError(f"{path}: the file is empty. Give one row with {_named(keys)} a line.")
     if output:
         check_output(output)
-    with replacing(output) if output else nullcontext(sys.stdout) as file:
+    with _writing(output) if output else nullcontext(sys.stdout) as file:
         num_passed = _write(file, _rows(path, known), _verdicts(path, known, judging))
     print(f"{num_passed:,} of {num_rows:,} passed", file=sys.stderr)
     return 0
+
+
+@contextmanager
+def _writing(output: Path) -> Iterator[TextIO]:
+    """Open the output, which no other process may be writing."""
+    lock = FileLock(f"{output}.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(f"{output}: another process is writing it. Name another file.") from None
+    try:
+        with replacing(output) as file:
+            yield file
+    finally:
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
 
 
 def _read_problems(path: Path) -> Problems:

@@ -25,7 +25,7 @@ class Failure:
 
     def __str__(self) -> str:
         reason = f"{self.verdict.outcome} {self.verdict.detail}".strip()
-        return f"{self.puzzle.name}: solution {self.number}: {reason}"
+        return f"{self.puzzle.name!r}: solution {self.number}: {reason}"
 
 
 def failures(puzzles: Sequence[Puzzle], judging: Judging, progress: Progress) -> Iterator[Failure]:
@@ -53,9 +53,9 @@ def with_sound_references(
     failed = list(failures(puzzles, judging_in_evaluation(config.judge), progress))
     if failed and config.puzzles.failing_references == "refuse":
         raise RunError(
-            f"{len(failed)} reference solutions do not pass (first {failed[0]}), so nothing was "
-            "scored. `selftrain check` lists them; mend them, or leave them out with "
-            "puzzles.failing_references=drop."
+            f"{len(failed)} of the reference solutions fail (the first is {failed[0]}), so nothing "
+            "was scored. `selftrain check --tasks FILE` lists them; mend them, or leave them out "
+            "with puzzles.failing_references=drop."
         )
     wrong = {(one.puzzle.name, one.number) for one in failed}
     for one in failed:

@@ -10,7 +10,7 @@ from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config
 from selftrain.config_file import differences, load_config, save_config
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
 from selftrain.loop import self_train
@@ -30,8 +30,8 @@ def run(config: Config, folder: Path) -> int:
     with working_in(directory):
         try:
             return _run(_prepare(config, directory, train, held_out))
-        except UsageError:
-            if not directory.is_begun():  # A name mistyped at the first start claims no directory.
+        except (UsageError, RunError):
+            if not directory.is_begun():  # What was refused at the first start claims no directory.
                 directory.config.unlink(missing_ok=True)
                 directory.provenance.unlink(missing_ok=True)
             raise

@@ -135,7 +135,8 @@ class Shared:
         defaults = program.f.__defaults__, program.f.__kwdefaults__
         if not confined.is_plain(defaults):
             return tagged("alone", "an input of f is no plain data")
-        self.defaults = deepcopy(defaults)
+        if not confined.is_constant((*(defaults[0] or ()), *(defaults[1] or {}).values())):
+            self.defaults = deepcopy(defaults)
         return loaded
 
     def restore(self) -> str:
@@ -143,7 +144,8 @@ class Shared:
         program.kept.clear()
         program.names.clear()
         program.names.update(self.names)
-        program.f.__defaults__, program.f.__kwdefaults__ = deepcopy(self.defaults)
+        if self.defaults is not None:
+            program.f.__defaults__, program.f.__kwdefaults__ = deepcopy(self.defaults)
         # Equal types of other values are one in typing's caches, and what they hold stays alive.
         for forget in forget_types:
             forget()
@@ -153,11 +155,13 @@ class Shared:
         code = program.compile(source, "<g>")
         if not confined.is_confined(code):
             return tagged("alone", "g may leave something behind")
+        self.restore()
         # This frame is one that a program alone has not above it.
         set_recursion(surroundings.RECURSION_LIMIT + 1)
         return solve(code, max_bytes, max_depth)
 
     def ask(self, text: str) -> str:
+        self.restore()
         set_recursion(surroundings.RECURSION_LIMIT + 1)
         return check(text)
 

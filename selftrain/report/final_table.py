@@ -11,14 +11,17 @@ def final_table(directory: RunDirectory) -> str:
     if not run.ks:
         return "No round is complete yet."
     smallest, largest = run.ks[0], run.ks[-1]
-    rows = [("round", f"Pass@{smallest} % [95%]", f"Pass@{largest} %", "greedy %", "kept pairs")]
+    # With one k alone, one column says it.
+    larger = [largest] if largest != smallest else []
+    titles = [f"Pass@{k} %" for k in larger]
+    rows = [("round", f"Pass@{smallest} % [95%]", *titles, "greedy %", "kept pairs")]
     for round_ in run.rounds:
         metrics = round_.metrics
         rows.append(
             (
                 round_.name,
                 interval(*(metrics[f"eval/pass@{smallest}{end}"] for end in ("", "_low", "_high"))),
-                percent(metrics[f"eval/pass@{largest}"]).rstrip("%"),
+                *(percent(metrics[f"eval/pass@{k}"]).rstrip("%") for k in larger),
                 percent(metrics["eval/greedy"]).rstrip("%") if "eval/greedy" in metrics else "-",
                 count(metrics["funnel/examples"]) if round_.number else "-",
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from scripted import few_held_out, write_puzzles
 
 from judge import JudgeError, judge_many
@@ -276,7 +277,7 @@ def test_check_names_a_wrong_reference_solution_and_is_exit_1(
     write_rows(Path("puzzles.jsonl"), rows)
     assert main(["check", "--tasks", "puzzles.jsonl", "--workers", "1"]) == 1
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("bad: solution 2: wrong_answer")
+    assert first.startswith("'bad': solution 2: wrong_answer")
     assert last == "2 of 3 reference solutions of 3 puzzles passed (1 puzzles have none)"
 
 
@@ -460,9 +461,16 @@ def test_a_reference_solution_that_fails_stops_everything_before_it_is_scored(
     for command in (["run", config], evaluating):
         assert main(command) == 1
         line = capsys.readouterr().err.splitlines()[-1]
-        assert "1 reference solutions do not pass (first bad: solution 2: wrong_answer" in line
+        assert (
+            "1 of the reference solutions fail (the first is 'bad': solution 2: wrong_answer"
+            in line
+        )
         assert "so nothing was scored" in line
     assert not list(Path("runs/a").glob("round-*"))
+    small = ["rounds=0", "evaluate.num_samples=1", "evaluate.k=[1]"]
+    assert main(["run", config, "puzzles.failing_references=drop", *small]) == 0
+    table = capsys.readouterr().out
+    assert table.count("Pass@1 %") == 1
 
 
 def test_a_reference_solution_that_fails_can_be_left_out(
@@ -473,7 +481,7 @@ def test_a_reference_solution_that_fails_can_be_left_out(
     settings = ["puzzles.failing_references=drop", "evaluate.num_samples=1", "evaluate.k=[1]"]
     command = ["evaluate", "builtin:tiny", "--tasks", "puzzles.jsonl", *settings]
     assert main([*command, "judge.num_workers=1"]) == 0
-    assert "left out: bad: solution 2: wrong_answer" in capsys.readouterr().err
+    assert "left out: 'bad': solution 2: wrong_answer" in capsys.readouterr().err
 
 
 def test_completions_are_judged_by_their_problems(capsys: pytest.CaptureFixture[str]) -> None:
@@ -526,3 +534,14 @@ def test_options_that_do_not_fit_each_other_are_refused(
     capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
 ) -> None:
     assert sentence in said(capsys, ["judge", "rows.jsonl", *options], 2)
+
+
+def test_an_output_that_another_process_writes_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_rows(Path("rows.jsonl"), [RIGHT])
+    with FileLock("out.jsonl.lock"):
+        line = said(capsys, ["judge", "rows.jsonl", "--output", "out.jsonl"], 2)
+    assert "out.jsonl: another process is writing it" in line
+    assert main(["judge", "rows.jsonl", "--output", "out.jsonl"]) == 0
+    assert sorted(path.name for path in Path().iterdir()) == ["out.jsonl", "rows.jsonl"]
