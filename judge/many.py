@@ -69,7 +69,7 @@ def judge_many(
     passes must pass in a second guest too, or is `flaky`. `remember` judges what came before only
     once. `backend` and `address` say where the workers are: see workers.start_workers.
     """
-    if mode not in ("strict", "screen"):
+    if mode not in get_args(Mode):
         raise ValueError(f"mode is {mode!r}; it must be 'strict' or 'screen'")
     where = start(num_workers, backend, address)
     judging = partial(judge_group, How(limits, mode, confirm, remember))
@@ -108,9 +108,8 @@ def judge_groups(
     with where as workers:
         # This process alone hands out each verdict as soon as it has it.
         for batch in batches(groups, BATCH_PAIRS * num_workers if workers else 1):
-            verdicts = judge_batch(batch, judging, workers, known)
-            for group in batch:
-                yield from verdicts[key(group)]
+            for verdicts in judge_batch(batch, judging, workers, known):
+                yield from verdicts
 
 
 def start(
@@ -160,17 +159,17 @@ def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
 
 def judge_batch(
     batch: list[Group], judging: JudgeGroup, workers: "Workers | None", known: Memory
-) -> dict[bytes, Verdicts]:
-    """Judge the groups of a batch that are not known yet, each once."""
-    distinct = {key(group): group for group in batch}
-    verdicts = {name: known.get(name) for name in distinct}
-    unknown = [name for name, found in verdicts.items() if found is None]
-    groups = [distinct[name] for name in unknown]
-    judged = in_chunks(partial(judge_chunk, judging), groups, workers)
+) -> list[Verdicts]:
+    """Give the verdicts of each group of a batch; judge those not known yet, each once."""
+    names = [key(group) for group in batch]
+    distinct = dict(zip(names, batch, strict=True))
+    verdicts = {name: found for name in distinct if (found := known.get(name)) is not None}
+    unknown = {name: group for name, group in distinct.items() if name not in verdicts}
+    judged = in_chunks(partial(judge_chunk, judging), list(unknown.values()), workers)
     for name, found in zip(unknown, judged, strict=True):
         verdicts[name] = found
         known.put(name, found)
-    return {name: found for name, found in verdicts.items() if found is not None}
+    return [verdicts[name] for name in names]
 
 
 def in_chunks(

@@ -21,8 +21,6 @@ MARGIN = 16
 """Attempts get this fraction more fuel than alone: memory that others used may slow them."""
 CERTAIN = (Outcome.raised, Outcome.wrong_type, Outcome.too_large, Outcome.syntax_error)
 """Failures, besides running out of fuel, that an attempt would have alone as well."""
-
-
 SPOILING = (Outcome.out_of_memory, Outcome.too_large, Outcome.wrong_type)
 """Replies after which memory may be short: what was returned may be large, and hangs together."""
 ADDRESS = " at 0x"
