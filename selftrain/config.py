@@ -32,16 +32,28 @@ class PuzzlesConfig(_Section):
     """`builtin`, a JSONL file, or `p3:FOLDER` with P3's puzzles.json and split.json."""
     held_out: str = "builtin"
     """The same for the puzzles that Pass@k is measured on."""
+    num_dev: Annotated[int, Field(ge=0)] = 0
+    """Train puzzles, whole families of them, set aside to choose temperature, epoch and round on.
+
+    No prompt shows them; nothing is ever chosen on the held-out puzzles.
+    """
     failing_references: Literal["refuse", "drop"] = "refuse"
     """What is done about reference solutions that do not pass: nothing is scored, or the
     solutions (not their puzzles) are left out."""
 
 
 class ModelConfig(_Section):
-    """The base model, and the computer it runs on."""
+    """A model, and the computer it runs on."""
 
     name: str = "builtin:tiny"
-    """`builtin:tiny`, a local folder, or an id of the Hugging Face hub."""
+    """`builtin:tiny`, a local folder, an id of the Hugging Face hub, or a server's model."""
+    server: str | None = None
+    """Address of an OpenAI-compatible server that samples, such as http://localhost:8000/v1.
+
+    Null samples in this process. A model that is trained has none.
+    """
+    api_key_variable: str = "OPENAI_API_KEY"
+    """Environment variable that holds the server's key; the key itself is written nowhere."""
     revision: str | None = None
     """Commit or tag of a hub model; null takes its main branch."""
     context_tokens: Annotated[int, Field(ge=64)] | None = None
@@ -51,12 +63,14 @@ class ModelConfig(_Section):
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps, ..."""
     batch_size: _Count = 128
-    """Samples that are drawn together."""
+    """Samples that are drawn together; of a server, requests that are under way together."""
 
 
 class ProposeConfig(_Section):
     """How the model invents puzzles (section 3.1 of the paper)."""
 
+    model: ModelConfig | None = None
+    """Another model that proposes, the same in every round; null takes the one that learns."""
     num_proposals: PerRound = 1000
     """Completions a round; with `num_pairs`, the most that are tried."""
     num_pairs: PerRound | None = None
@@ -74,6 +88,9 @@ class ProposeConfig(_Section):
 class FilterConfig(_Section):
     """Which proposals are kept (appendix C of the paper)."""
 
+    mode: Literal["strict", "paper"] = "strict"
+    """`paper` filters as the released code does: 5% of the proposals skip the checks of type and
+    triviality, an f that raises NameError counts as solved, and near-duplicates stay."""
     max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
     """Drop a proposal that shares this part of the shorter's 5-token runs with a held-out puzzle.
 
@@ -86,6 +103,8 @@ class FilterConfig(_Section):
 class SolveConfig(_Section):
     """How the model tries its own puzzles."""
 
+    model: ModelConfig | None = None
+    """Another model that solves, the same in every round; null takes the one that learns."""
     num_attempts: _Count = 8
     """Attempts a puzzle; `a` in the paper."""
     temperature: Annotated[float, Field(ge=0)] = 0.9
@@ -119,10 +138,43 @@ class JudgeConfig(_Section):
 
 
 class CurateConfig(_Section):
-    """Which verified pairs are trained on."""
+    """Which pairs are trained on."""
 
+    verdicts: Literal["verified", "unverified", "wrong"] = "verified"
+    """Pairs that passed; or, to compare, `m` random candidates of each puzzle whatever their
+    verdict (section 4.2 of the paper), or of those that failed."""
     max_solutions: _Count = 8
     """Distinct solutions kept of one puzzle, shortest first; `m` in the paper."""
+    max_pairs: _Count | None = None
+    """Most pairs of a round; null keeps all."""
+    choose: Literal["random", "middle_first"] = "random"
+    """Which pairs `max_pairs` keeps: any, or those of puzzles solved about half the time."""
+    drop_always_solved: bool = False
+    """Leave out puzzles that every attempt solved."""
+
+
+class DecontaminateConfig(_Section):
+    """Which examples are removed as too near to a held-out puzzle."""
+
+    checks: tuple[Literal["text", "syntax", "ngrams", "minhash", "behaviour"], ...] = (
+        "text",
+        "syntax",
+        "ngrams",
+        "minhash",
+        "behaviour",
+    )
+    """Same text; same syntax tree but for names; shared runs of tokens; MinHash; an answer or a
+    solution that solves the held-out puzzle too. The first that applies is the reason."""
+    max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
+    """Share of the shorter's 5-token runs from which two puzzles are near-duplicates."""
+    max_jaccard: Annotated[float, Field(gt=0, le=1)] = 0.7
+    """Jaccard similarity of those runs from which they are, estimated by MinHash."""
+    max_base_rate: Annotated[float, Field(gt=0, le=1)] = 0.02
+    """A held-out puzzle that more than this share of unrelated answers solves tells nothing by
+    behaviour."""
+    same_shape: Literal["keep", "remove"] = "keep"
+    """What becomes of an example that differs from a held-out puzzle in constants only: a new
+    instance of a known family stays, or near-duplicate like any other."""
 
 
 class LoraConfig(_Section):
@@ -151,6 +203,8 @@ class FinetuneConfig(_Section):
     """Weight decay of AdamW."""
     epochs: _Count = 1
     """Passes over the examples."""
+    order: Literal["shuffled", "as_curated"] = "shuffled"
+    """Order of the blocks in each epoch; `as_curated` keeps that of the examples file."""
     batch_size: _Count = 4
     """Blocks a step, over all processes."""
     block_tokens: Annotated[int, Field(ge=16)] = 1024
@@ -173,8 +227,46 @@ class EvaluateConfig(_Section):
     """Sampling temperature; the greedy solution is drawn and reported apart."""
     k: Annotated[tuple[_Count, ...], Field(min_length=1)] = (1, 16)
     """The k of Pass@k; none may exceed num_samples."""
+    epochs: Literal["last", "all", "dev"] = "last"
+    """Which epochs of fine-tuning are measured on the held-out puzzles: the last, every one, or
+    the one that was best on the dev puzzles by Pass@1, which the next round then starts from."""
     shard_size: _Count = 32
     """Puzzles that are evaluated together: the unit of resuming."""
+
+
+class DiversityConfig(_Section):
+    """How the variety of a round's puzzles is measured."""
+
+    embeddings: bool = True
+    """Whether the base model embeds them, for the map and the distance to earlier rounds."""
+    max_embedded: _Count = 2000
+    """Puzzles of a round that are embedded, drawn at random."""
+    warn_below: Annotated[float, Field(gt=0, le=1)] = 0.8
+    """Warn where a measure falls below this share of the round before's."""
+
+
+class AblateConfig(_Section):
+    """What `selftrain ablate` compares; each arm trains the base model on its own data."""
+
+    arms: Annotated[tuple[str, ...], Field(min_length=1)] = (
+        "base",
+        "human",
+        "verified",
+        "unverified",
+        "wrong",
+        "noise-10",
+        "noise-50",
+        "noise-90",
+    )
+    """base, human, verified, unverified, wrong, noise-P (P percent wrong)."""
+    num_seeds: _Count = 3
+    """Repetitions; each with puzzles, choice of data, training and evaluation of its own."""
+    pool: Literal["each_seed", "shared"] = "each_seed"
+    """Whether each seed proposes and solves puzzles of its own, or all take those of the first."""
+    train_tokens: _Count | None = None
+    """Tokens each arm trains on; null takes what the scarcest arm has."""
+    generators: tuple[ModelConfig, ...] = ()
+    """Models whose data train the base model, as in Table 1 of the paper; empty is itself."""
 
 
 class LimitsConfig(_Section):
@@ -200,8 +292,11 @@ class Config(_Section):
     solve: SolveConfig = SolveConfig()
     judge: JudgeConfig = JudgeConfig()
     curate: CurateConfig = CurateConfig()
+    decontaminate: DecontaminateConfig = DecontaminateConfig()
     finetune: FinetuneConfig = FinetuneConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
+    diversity: DiversityConfig = DiversityConfig()
+    ablate: AblateConfig = AblateConfig()
     limits: LimitsConfig = LimitsConfig()
 
 
