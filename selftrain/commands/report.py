@@ -1,0 +1,28 @@
+"""`selftrain report`: write the reports of a run, with times."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from selftrain.errors import UsageError
+
+
+def add(commands: Any) -> None:
+    """Add the command's arguments."""
+    report = commands.add_parser("report", help="write report.md and report.html of a run")
+    report.set_defaults(run=_run)
+    report.add_argument("run_dir", type=Path, help="a run directory, such as runs/tiny")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from selftrain.report import write_report
+    from selftrain.run import working_in
+    from selftrain.run_directory import RunDirectory
+
+    run = RunDirectory(options.run_dir)
+    if not run.config.is_file():
+        raise UsageError(f"{run.path} has no config.yaml. Name a run directory, as in runs/tiny.")
+    with working_in(run):
+        write_report(run, with_timings=True)
+    print(run.report_markdown, run.report_html, sep="\n")
+    return 0

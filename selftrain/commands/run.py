@@ -1,0 +1,28 @@
+"""`selftrain run`: run self-training rounds, or go on with them."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from selftrain.commands.arguments import add_settings
+
+
+def add(commands: Any) -> None:
+    """Add the command's arguments."""
+    run = commands.add_parser("run", help="run self-training rounds, or go on with a run")
+    run.set_defaults(run=_run)
+    run.add_argument("config", type=Path, help="a YAML file, such as configs/tiny.yaml")
+    add_settings(run)
+    run.add_argument("--run-dir", type=Path, help="where the run lies (default: runs/NAME)")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from selftrain.config_file import load_config
+    from selftrain.models import resolve
+
+    # Before torch and its family are imported, which takes seconds.
+    config = load_config(options.config, options.settings)
+    resolve(config.model.name)
+    from selftrain.run import run
+
+    return run(config, options.run_dir or Path("runs") / options.config.stem)
