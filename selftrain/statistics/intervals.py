@@ -4,7 +4,6 @@ It reads no file and samples no model. The intervals say how far the mean would 
 puzzles of this kind, not with puzzles unlike these.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,13 +11,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from selftrain.files import Row
-from selftrain.seeds import derive_seed
+from selftrain.statistics.estimator import Floats, pass_at_k
 
 NUM_REPLICATES = 2000
 """Enough for the ends of a 95% interval to settle within a few hundredths of its width."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +33,6 @@ class Estimate:
     """What was resampled first: families, and each puzzle that has none."""
     num_samples: int
     """n, samples a puzzle; the smallest where puzzles differ."""
-
-
-def pass_at_k(n: npt.ArrayLike, num_correct: npt.ArrayLike, k: int) -> Floats:
-    """Estimate, puzzle by puzzle, the chance that at least one of k samples is right.
-
-    Unbiased: 1 - C(n - c, k) / C(n, k), equation 1 of Chen et al. 2021 (arXiv 2107.03374). The
-    binomials are exact integers, so each value is right to the last bit. Raises ValueError where k
-    is not from 1 to n.
-    """
-    ns, corrects = np.broadcast_arrays(
-        np.asarray(n, dtype=np.int64), np.asarray(num_correct, dtype=np.int64)
-    )
-    if k < 1:
-        raise ValueError(f"Pass@k needs a k of at least 1; found {k}.")
-    if ns.size and k > ns.min():
-        raise ValueError(
-            f"Pass@{k} needs at least {k} samples of every puzzle; the fewest found are {ns.min()}."
-        )
-    if np.any((corrects < 0) | (corrects > ns)):
-        raise ValueError(
-            "num_correct must lie between 0 and n for every puzzle; a row has it outside."
-        )
-    pairs = list(zip(ns.ravel().tolist(), corrects.ravel().tolist(), strict=True))
-    known = {pair: _exact_pass_at_k(*pair, k) for pair in set(pairs)}
-    return np.array([known[pair] for pair in pairs], dtype=np.float64).reshape(ns.shape)
-
-
-def _exact_pass_at_k(n: int, num_correct: int, k: int) -> float:
-    draws = math.comb(n, k)
-    return (draws - math.comb(n - num_correct, k)) / draws
 
 
 def mean_pass_at_k(
@@ -151,62 +117,3 @@ def bootstrap_weights(clusters: tuple[str, ...], *, seed: int, num_replicates: i
     weights /= weights.sum(axis=1, keepdims=True)
     weights.flags.writeable = False
     return weights
-
-
-def rows_pass_at_k(rows: Sequence[Row], k: int, seed: int) -> Estimate:
-    """Average Pass@k over rows of an evaluation; `seed` is the run's."""
-    return mean_pass_at_k(
-        [row["n"] for row in rows],
-        [row["num_correct"] for row in rows],
-        k,
-        [row["family"] for row in rows],
-        seed=derive_seed(seed, "intervals"),
-    )
-
-
-def rows_greedy(rows: Sequence[Row], seed: int) -> Estimate | None:
-    """Average what greedy decoding passed; None where there was none. `seed` is the run's."""
-    greedy = [row for row in rows if row["greedy_passed"] is not None]
-    if not greedy:
-        return None
-    return mean_with_interval(
-        [float(row["greedy_passed"]) for row in greedy],
-        [row["family"] for row in greedy],
-        num_samples=1,
-        seed=derive_seed(seed, "intervals"),
-    )
-
-
-def evaluation_metrics(rows: Sequence[Row], ks: Sequence[int], seed: int) -> dict[str, float | int]:
-    """Give the `eval/` metrics of one round; `seed` is the run's: all rounds share their draws.
-
-    `eval/greedy` and the two kinds of family are there only where some puzzle has them. Raises
-    ValueError where a k exceeds n, or there is no row.
-    """
-    if not rows:
-        raise ValueError("The evaluation has no rows: there is no held-out puzzle to measure on.")
-    metrics: dict[str, float | int] = {}
-    for k in ks:
-        estimate = rows_pass_at_k(rows, k, seed)
-        metrics[f"eval/pass@{k}"] = estimate.value
-        metrics[f"eval/pass@{k}_low"] = estimate.low
-        metrics[f"eval/pass@{k}_high"] = estimate.high
-    greedy = rows_greedy(rows, seed)
-    if greedy is not None:
-        metrics["eval/greedy"] = greedy.value
-    metrics["eval/num_puzzles"] = len(rows)
-    metrics["eval/num_samples"] = min(row["n"] for row in rows)
-    for kind, members in (("known_family", known_family(rows)), ("new_family", new_family(rows))):
-        if members:
-            metrics[f"eval/{kind}/pass@1"] = rows_pass_at_k(members, 1, seed).value
-    return metrics
-
-
-def known_family(rows: Sequence[Row]) -> list[Row]:
-    """Pick the new instances of families that the train split has too."""
-    return [row for row in rows if row["family"] and row["known_family"]]
-
-
-def new_family(rows: Sequence[Row]) -> list[Row]:
-    """Pick the puzzles of families that the train split lacks; without a family is in neither."""
-    return [row for row in rows if row["family"] and not row["known_family"]]

@@ -21,7 +21,7 @@ from selftrain.statistics import (
     pass_at_k,
 )
 
-SHARED = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[3] / "shared"))
+SHARED = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[4] / "shared"))
 CODEX = SHARED / "data" / "p3" / "codex_cushman_med.jsonl.gz"
 
 
