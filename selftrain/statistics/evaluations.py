@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from selftrain.files import Row
 from selftrain.seeds import derive_seed
+from selftrain.statistics.estimator import Floats, pass_at_k
 from selftrain.statistics.intervals import Estimate, mean_pass_at_k, mean_with_interval
 
 
@@ -19,6 +20,51 @@ def rows_pass_at_k(rows: Sequence[Row], k: int, seed: int) -> Estimate:
         [row["family"] for row in rows],
         seed=derive_seed(seed, "intervals"),
     )
+
+
+def mean_over_seeds(evaluations: Sequence[Sequence[Row]], k: int, *, seed: int) -> Estimate:
+    """Average Pass@k over puzzles and seeds, from one list of rows a seed; `seed` is the run's.
+
+    Raises ValueError where the evaluations differ in their puzzles.
+    """
+    same = aligned(evaluations)
+    return mean_with_interval(
+        [rows_values(rows, k) for rows in same],
+        [row["family"] for row in same[0]],
+        num_samples=min(row["n"] for rows in same for row in rows),
+        seed=derive_seed(seed, "intervals"),
+    )
+
+
+def rows_values(rows: Sequence[Row], k: int) -> Floats:
+    """Estimate Pass@k row by row."""
+    return pass_at_k([row["n"] for row in rows], [row["num_correct"] for row in rows], k)
+
+
+def aligned(evaluations: Sequence[Sequence[Row]]) -> list[list[Row]]:
+    """Put the rows of each evaluation into the order of the first, by name.
+
+    Raises ValueError where there is none, a name comes twice, or they differ in puzzles or family.
+    """
+    if not evaluations or not evaluations[0]:
+        raise ValueError("There is no evaluation, or it has no rows.")
+    found = []
+    for number, rows in enumerate(evaluations, start=1):
+        by_name = {row["name"]: row for row in rows}
+        if len(by_name) < len(rows):
+            raise ValueError(f"Evaluation {number} has two rows of one name; each puzzle has one.")
+        found.append(by_name)
+    wanted = {name: row["family"] for name, row in found[0].items()}
+    for number, by_name in enumerate(found[1:], start=2):
+        other = {name: row["family"] for name, row in by_name.items()}
+        differ = sorted({name for name, _ in wanted.items() ^ other.items()})
+        if differ:
+            more = f" and {len(differ) - 1} more" if len(differ) > 1 else ""
+            raise ValueError(
+                f"Evaluations 1 and {number} are not of the same puzzles and families: they differ "
+                f"in {differ[0]!r}{more}."
+            )
+    return [[by_name[name] for name in wanted] for by_name in found]
 
 
 def rows_greedy(rows: Sequence[Row], seed: int) -> Estimate | None:
