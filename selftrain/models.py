@@ -1,5 +1,5 @@
 """Loading models: the built-in one, a local folder, an id of the hub, with or without an adapter.
-One code path for all.
+One code path for all, but for a model that a server holds: it is sampled from, never loaded.
 """
 
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from peft import PeftModel
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from selftrain.sampling.local import TransformersSampler
+    from selftrain.sampling import Sampler
 
 MOST_CONTEXT_TOKENS = 2048
 """Context used when the configuration names none and the model allows more, as in the paper."""
@@ -57,6 +57,7 @@ def resolve(name: str) -> str:
 
 def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
     """Load the tokenizer of the base model; a missing pad token becomes the end-of-text token."""
+    _refuse_served(config)
     _quiet()
     from transformers import AutoTokenizer
 
@@ -77,8 +78,9 @@ def load_model(
     into its base.
 
     In float32 for `training`, else in the configured precision. Raises UsageError where there is no
-    such model.
+    such model, or a server holds it.
     """
+    _refuse_served(config)
     _quiet()
     import torch
 
@@ -103,6 +105,14 @@ def load_adapter(config: ModelConfig, trained: Path, *, training: bool) -> "Peft
     base = load_model(config, training=training)
     with _loading(str(trained)):
         return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
+
+
+def _refuse_served(config: ModelConfig) -> None:
+    if config.server is not None:
+        raise UsageError(
+            f"model.server: {config.name} lies on {config.server}, so it can neither be trained "
+            "nor take what was trained. A server may hold propose.model and solve.model."
+        )
 
 
 def _merged(model: "PeftModel") -> "PreTrainedModel":
@@ -164,8 +174,16 @@ def load_for_training(
     return load_model(config, trained, training=True)
 
 
-def load_sampler(config: ModelConfig, trained: Path | None = None) -> "TransformersSampler":
-    """Load a model for sampling."""
+def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
+    """Load a model for sampling, or find it on its server.
+
+    Raises UsageError where it is not there, RunError where its server does not answer.
+    """
+    if config.server is not None and trained is None:
+        from selftrain.sampling.connect import connect
+
+        return connect(config)
+    _refuse_served(config)
     from selftrain.sampling.local import TransformersSampler
 
     model = load_model(config, trained)

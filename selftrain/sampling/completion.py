@@ -1,6 +1,6 @@
 """What a sampler is asked, what it answers, and the Protocol that all samplers keep.
 
-Nothing is drawn here; transformers does that in local.py.
+Nothing is drawn here; transformers does that in local.py, a server in server.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +16,8 @@ class FinishReason(StrEnum):
     """The definition ended (a line began in column 0), or the model said that the text ends."""
     LENGTH = "length"
     """`max_new_tokens` were drawn."""
+    CONTENT_FILTER = "content_filter"
+    """A server withheld the rest."""
     PROMPT_TOO_LONG = "prompt_too_long"
     """The prompt leaves no room for `max_new_tokens`; nothing was drawn."""
 
@@ -35,13 +37,17 @@ class Completion:
     """Raw model text, never edited."""
 
     text: str
-    """What was drawn, with the token that crossed the definition's end, without end-of-text."""
+    """What was drawn, with the token that crossed the definition's end, without end-of-text.
+
+    A server ends it before a stop sequence instead.
+    """
     finish_reason: FinishReason
     """Why it ends."""
     num_tokens: int
-    """Tokens drawn, an end-of-text token among them."""
-    sum_logprob: float
-    """Sum of the tokens' log-probabilities in nats, at temperature 1, unwarped."""
+    """Tokens drawn, an end-of-text token among them; of a server, those it tells of."""
+    sum_logprob: float | None
+    """Sum of these tokens' log-probabilities in nats, at temperature 1, unwarped; None where a
+    server tells none."""
 
 
 class Sampler(Protocol):

@@ -1,0 +1,154 @@
+"""Ask a server until it answers: which failures pass, how long to wait, what is said in the end.
+
+What is asked, and what an answer must look like, is decided in server.py.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from random import uniform
+from threading import Event
+from typing import TypeVar
+
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+
+from selftrain.errors import RunError, UsageError
+
+Answer = TypeVar("Answer")
+TOO_MANY_REQUESTS = 429
+
+
+class HalfAnswer(Exception):
+    """A server answered, but not with what was asked for; says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a server is borne with. Waits double with each try, up to a minute."""
+
+    num_tries: int = 7
+    """Tries of a request that fails; with the waits between them about a minute."""
+    num_limited_tries: int = 14
+    """Tries of a request that is refused as one too many, about eight minutes."""
+    num_hung_tries: int = 2
+    """Tries of a request that is not answered in time."""
+    timeout_seconds: float = 600.0
+    """Longest wait for an answer: a server may let it queue behind many others."""
+    first_wait_seconds: float = 0.5
+    """Wait after the first failure."""
+    most_wait_seconds: float = 300.0
+    """Longest wait that a server may ask for; one that asks for more is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server as its user knows it."""
+
+    address: str
+    """Base URL, as configured."""
+    key_variable: str
+    """Environment variable of the key."""
+    key: str | None = field(repr=False)
+    """The key, kept out of every message; None where the variable is not set."""
+    patience: Patience
+
+
+def ask(call: Callable[[], Answer], server: Server, stopped: Event) -> Answer:
+    """Call until there is an answer, or `stopped` is set.
+
+    Raises UsageError where asking again cannot help, RunError where it did not.
+    """
+    num_tries = 0
+    while True:
+        num_tries += 1
+        try:
+            return call()
+        except (APIError, HalfAnswer) as error:
+            seconds = _wait_seconds(error, num_tries, server.patience)
+            if seconds is None or stopped.wait(seconds):
+                raise _last_word(error, num_tries, server) from None
+
+
+def _wait_seconds(error: APIError | HalfAnswer, num_tries: int, patience: Patience) -> float | None:
+    """Say how long to wait before the next try; None where there is to be none."""
+    most = patience.num_tries
+    if isinstance(error, APITimeoutError):
+        most = patience.num_hung_tries
+    elif _status(error) == TOO_MANY_REQUESTS:
+        most = patience.num_limited_tries
+    if num_tries >= most or not _may_pass(error):
+        return None
+    asked_for = _retry_after(error)
+    if asked_for > patience.most_wait_seconds:
+        return None
+    # Apart from each other, lest all that failed together return together.
+    return asked_for + uniform(0.5, 1.5) * min(
+        patience.first_wait_seconds * 2.0 ** (num_tries - 1), 60
+    )
+
+
+def _may_pass(error: APIError | HalfAnswer) -> bool:
+    status = _status(error)
+    if status is None:
+        return True
+    # OpenAI answers 429 to an account without money, too.
+    used_up = isinstance(error, APIError) and error.code == "insufficient_quota"
+    passing = status in (408, 409, TOO_MANY_REQUESTS) or (status >= 500 and status != 501)
+    return passing and not used_up
+
+
+def _status(error: APIError | HalfAnswer) -> int | None:
+    return error.status_code if isinstance(error, APIStatusError) else None
+
+
+def _retry_after(error: APIError | HalfAnswer) -> float:
+    """Read Retry-After, given in seconds or as a date; 0 where there is none."""
+    text = (
+        error.response.headers.get("retry-after", "") if isinstance(error, APIStatusError) else ""
+    )
+    with suppress(ValueError):
+        return max(0.0, float(text))
+    with suppress(ValueError, TypeError):
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    return 0.0
+
+
+def _last_word(error: APIError | HalfAnswer, num_tries: int, server: Server) -> Exception:
+    said, variable = _said(error, server), server.key_variable
+    if _status(error) in (401, 403):
+        if server.key is None:
+            return UsageError(
+                f"{server.address} asks for a key ({said}). "
+                f"Put it into the environment variable {variable}."
+            )
+        return UsageError(
+            f"{server.address} refuses the key of the environment variable {variable} ({said})."
+        )
+    if not _may_pass(error) and _status(error) != TOO_MANY_REQUESTS:
+        return UsageError(f"{server.address} refuses what it is asked for ({said}).")
+    tries = "1 try" if num_tries == 1 else f"{num_tries} tries"
+    return RunError(
+        f"{server.address} did not answer in {tries} ({said}). Nothing was counted as wrong; "
+        "once it answers again, the same command goes on."
+    )
+
+
+def _said(error: APIError | HalfAnswer, server: Server) -> str:
+    """Give what went wrong in a few words, never with the key."""
+    if isinstance(error, APITimeoutError):
+        text = (
+            f"nothing came in {server.patience.timeout_seconds:g} seconds; try a lower batch_size"
+        )
+    elif isinstance(error, APIConnectionError):
+        text = str(error.__cause__ or error)
+    elif isinstance(error, APIStatusError):
+        body = error.body
+        detail = body.get("message", body) if isinstance(body, dict) else ""
+        text = f"{error.status_code} {error.response.reason_phrase}: {detail}".rstrip(": ")
+    else:
+        text = str(error)
+    if server.key is not None:
+        text = text.replace(server.key, "***")
+    return " ".join(text.split())[:300]
