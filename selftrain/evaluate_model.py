@@ -10,6 +10,7 @@ from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.puzzle_source import read_splits
 from selftrain.references import with_sound_references
+from selftrain.report.strata import strata_text
 from selftrain.statistics import evaluation_metrics
 
 
@@ -33,6 +34,9 @@ def evaluate_model(config: Config, model: str, tasks: str | None, output: Path |
         value, low, high = (metrics[f"eval/pass@{k}{end}"] for end in ("", "_low", "_high"))
         print(f"  Pass@{k:<4} {value:6.1%}  [{low:.1%}, {high:.1%}]")
     print(f"  greedy    {metrics['eval/greedy']:6.1%}")
+    by_stratum = strata_text(rows)
+    if by_stratum:
+        print(f"\n{by_stratum}")
     return 0
 
 
