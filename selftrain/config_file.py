@@ -6,7 +6,7 @@ The settings and their defaults are in config.py.
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -34,6 +34,11 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
         raise UsageError(
             f"{path}: evaluate.k holds {max(config.evaluate.k)} but evaluate.num_samples is "
             f"{config.evaluate.num_samples}; Pass@k needs n >= k. Raise one or lower the other."
+        )
+    if config.evaluate.epochs == "dev" and config.puzzles.num_dev == 0:
+        raise UsageError(
+            f"{path}: evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to "
+            "choose the epoch on. Set puzzles.num_dev, such as 30."
         )
     return config
 
@@ -125,16 +130,23 @@ def _without_empty_sections(tree: dict[str, Any], section: type[BaseModel]) -> d
     """Drop sections whose lines are all commented out: null in YAML, they mean the defaults."""
     kept: dict[str, Any] = {}
     for key, value in tree.items():
-        field = section.model_fields.get(key)
-        inner = field.annotation if field else None
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            if isinstance(value, dict):
-                kept[key] = _without_empty_sections(value, inner)
-            elif value is not None:
-                kept[key] = value
-        else:
+        inner = _section(section, key)
+        if inner is None:
+            kept[key] = value
+        elif isinstance(value, dict):
+            kept[key] = _without_empty_sections(value, inner)
+        elif value is not None:
             kept[key] = value
     return kept
+
+
+def _section(section: type[BaseModel], key: str) -> type[BaseModel] | None:
+    """Give the section that a key names, one that may be null too; None where it is a setting."""
+    field = section.model_fields.get(key)
+    for kind in (field.annotation, *get_args(field.annotation)) if field else ():
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    return None
 
 
 def _tuples(value: Any) -> Any:
@@ -181,15 +193,15 @@ def _known_part(keys: Sequence[str]) -> tuple[list[str], type[BaseModel]]:
         if key not in section.model_fields:
             break
         named.append(key)
-        inner = section.model_fields[key].annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            section = inner
+        section = _section(section, key) or section
     return named, section
 
 
 def _nearest(keys: Sequence[str], section: type[BaseModel]) -> str:
     """Suggest the setting that was probably meant, here or in any section."""
-    everywhere = list(_flat(Config().model_dump(mode="json")))
+    # A section that is null by default has no settings among the defaults.
+    here = [".".join([*keys[:-1], name]) for name in section.model_fields]
+    everywhere = [*here, *_flat(Config().model_dump(mode="json"))]
     if len(keys) == 1:
         everywhere += Config.model_fields
     close = difflib.get_close_matches(".".join(keys), everywhere, n=1, cutoff=0.75)

@@ -1,21 +1,26 @@
-"""Curate: keep at most m distinct verified solutions a puzzle, shortest first.
+"""Curate: choose the pairs that are trained on, at most m distinct solutions a puzzle.
 
-The verdicts are given in judge.py; nothing is judged here.
+The verdicts are given in judge.py, and what lies too near a held-out puzzle is found in
+decontaminate.py. Nothing is judged here.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import groupby
+from random import Random
 
-from puzzles.filters import well_formed
-from puzzles.puzzle import Puzzle
+from judge import Outcome
+from puzzles import Puzzle
+from selftrain.config import CurateConfig
+from selftrain.files import Format
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
+from selftrain.seeds import derive_seed
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A verified pair as it is trained on."""
+    """A pair as it is trained on; verified, unless the configuration asks for other pairs."""
 
     round: int
     puzzle_id: str
@@ -23,18 +28,100 @@ class Example:
     """The puzzle, and the head of the solution."""
     completion: str
     """The body of the solution, and the call that asserts it."""
+    name: str
+    """Name of the puzzle: of a proposed one, the proposal's id."""
+    index: int
+    """Number of the attempt that was kept."""
+    f: str
+    g: str
+    answer: str | None
+    """What g returned, as a Python literal; None where it returned nothing that is data."""
+    num_attempts: int
+    """Attempts at the puzzle."""
+    num_correct: int
+    """Attempts that passed."""
 
 
-def curate(judged: Iterable[Judged], max_solutions: int, round_number: int) -> Iterator[Example]:
-    """Make examples of a round's judged candidates, which come puzzle by puzzle."""
+def curate(
+    puzzles: Sequence[Puzzle],
+    judged: Iterable[Judged],
+    config: CurateConfig,
+    seed: int,
+    round_number: int,
+    *,
+    advance: Callable[[int], object],
+) -> Iterator[Example]:
+    """Make examples of judged candidates, which come puzzle by puzzle in the order of `puzzles`.
+
+    `seed` is the run's.
+    """
+    by_id = {puzzle.id: puzzle for puzzle in puzzles}
     for puzzle_id, group in groupby(judged, key=lambda one: one.candidate.puzzle_id):
-        solved = [one.candidate for one in group if one.passed]
-        solutions = sorted({candidate.g or "" for candidate in solved}, key=lambda g: (len(g), g))
-        if not solutions:
+        attempts = list(group)
+        advance(1)
+        num_correct = sum(one.passed for one in attempts)
+        if config.drop_always_solved and num_correct == len(attempts):
             continue
-        puzzle = well_formed(solved[0].f, name=puzzle_id)
-        assert isinstance(puzzle, Puzzle), "a judged puzzle passed the filter"
-        for g in solutions[:max_solutions]:
+        random = Random(derive_seed(seed, round_number, "curate", puzzle_id))
+        puzzle = by_id[puzzle_id]
+        for one in _chosen(attempts, config, random):
+            g = one.candidate.g
+            assert g is not None, "only what was cut is chosen"
             yield Example(
-                round_number, puzzle_id, example_prompt(puzzle), example_completion(puzzle, g)
+                round=round_number,
+                puzzle_id=puzzle_id,
+                prompt=example_prompt(puzzle),
+                completion=example_completion(puzzle, g),
+                name=puzzle.name,
+                index=one.candidate.index,
+                f=puzzle.f,
+                g=g,
+                answer=one.answer,
+                num_attempts=len(attempts),
+                num_correct=num_correct,
             )
+
+
+def chosen_pairs(
+    solve_rates: Sequence[float], config: CurateConfig, seed: int, round_number: int
+) -> set[int]:
+    """Choose which of a round's pairs are kept, at most `max_pairs`, by their solve rates.
+
+    With `middle_first`, those whose puzzle's solve rate is nearest to one half; among equals a draw
+    decides.
+    """
+    order = list(range(len(solve_rates)))
+    Random(derive_seed(seed, round_number, "choose")).shuffle(order)
+    if config.choose == "middle_first":
+        order.sort(key=lambda i: abs(solve_rates[i] - 0.5))
+    return set(order[: config.max_pairs])
+
+
+def _chosen(attempts: Sequence[Judged], config: CurateConfig, random: Random) -> list[Judged]:
+    """Choose among one puzzle's attempts, each solution once, the first of equal ones."""
+    if config.verdicts == "verified":
+        distinct = _distinct(one for one in attempts if one.passed)
+        return sorted(distinct, key=lambda one: _size(one.candidate.g))[: config.max_solutions]
+    if config.verdicts == "wrong":
+        # What passed by luck is neither right nor wrong.
+        wrong = (one for one in attempts if not one.passed and one.outcome != Outcome.flaky)
+        distinct = _distinct(wrong)
+    else:
+        distinct = _distinct(attempts)
+    return random.sample(distinct, min(config.max_solutions, len(distinct)))
+
+
+def _distinct(attempts: Iterable[Judged]) -> list[Judged]:
+    first: dict[str, Judged] = {}
+    for one in attempts:
+        if one.candidate.g is not None:
+            first.setdefault(one.candidate.g, one)
+    return list(first.values())
+
+
+def _size(g: str | None) -> tuple[int, str]:
+    assert g is not None, "only what was cut is chosen"
+    return len(g), g
+
+
+EXAMPLES = Format("curate", asdict, lambda row: Example(**row))

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from judge import Limits
 from puzzles import Puzzle, from_row
-from selftrain.config import Config
+from selftrain.config import Config, ModelConfig
 from selftrain.evaluate import Evaluation, evaluation_of
 from selftrain.files import Format, Record, Row, append_row, read_rows, write_rows
 from selftrain.judge import Judging, judging_in_rounds
@@ -39,12 +39,38 @@ class Experiment:
     progress: Progress
     load: Callable[[Path | None], Sampler]
     """Loads the base model (None), or the model that a round trained, for sampling."""
+    load_other: Callable[[ModelConfig], Sampler]
+    """Loads a model that proposes or solves and is not the one that learns."""
+    dev: Sequence[Puzzle] = ()
+    """Train puzzles that choices are made on; no prompt shows them."""
     begun: float = field(default_factory=time.monotonic)
     """When this process began, on the monotonic clock in seconds."""
 
     def generator(self, number: int) -> LazySampler:
         """Give the model that round `number` ended with; round 0 has the base model."""
         return LazySampler(lambda: self.load(self.run.round(number).model if number else None))
+
+    def generator_of_epoch(self, here: RoundDirectory, epoch: int) -> LazySampler:
+        """Give the model after an epoch of a round, where every epoch is kept."""
+        return LazySampler(lambda: self.load(here.epoch_model(epoch)))
+
+    def proposer(self, generator: LazySampler) -> LazySampler:
+        """Give the model that proposes: one of its own, or the one that learns."""
+        return self._others.get(self.config.propose.model, generator)
+
+    def solver(self, generator: LazySampler) -> LazySampler:
+        """Give the model that solves in rounds: one of its own, or the one that learns."""
+        return self._others.get(self.config.solve.model, generator)
+
+    @cached_property
+    def _others(self) -> dict[ModelConfig | None, LazySampler]:
+        named = {self.config.propose.model, self.config.solve.model} - {None}
+        return {m: LazySampler(partial(self.load_other, m)) for m in named if m is not None}
+
+    def release(self, generator: LazySampler) -> None:
+        """Give the memory of all models back; each is loaded again when next asked."""
+        for sampler in (generator, *self._others.values()):
+            sampler.release()
 
     @cached_property
     def few_shot(self) -> list[Puzzle]:

@@ -31,9 +31,13 @@ def fine_tune(
     seed: int,
     folder: Path,
     *,
+    keep_epochs: bool = False,
     advance: Callable[[int], object],
 ) -> None:
-    """Train `model` on blocks, and write it and `training.jsonl` into `folder`."""
+    """Train `model` on blocks, and write it and `training.jsonl` into `folder`.
+
+    With `keep_epochs` the model after each epoch lies in `epoch-01`, `epoch-02`, ... instead.
+    """
     set_seed(seed % 2**32)
     if model.device.type == "cuda":
         torch.cuda.set_device(model.device)  # else accelerate would move the model to the first one
@@ -45,13 +49,31 @@ def fine_tune(
     if config.method == "lora" and not isinstance(model, PeftModel):
         model = _with_adapter(model, config)
     model.train()
-    log = list(_train(accelerator, model, data, config, seed, advance))
+    log: list[Row] = []
+    num_steps = count_steps(len(data), config) // config.epochs
+    for row in _train(accelerator, model, data, config, seed, advance):
+        log.append(row)
+        epoch, rest = divmod(len(log), num_steps)
+        if keep_epochs and rest == 0:
+            _save(accelerator, model, config, folder / f"epoch-{epoch:02d}")
+    if not keep_epochs:
+        _save(accelerator, model, config, folder)
     if accelerator.is_main_process:
-        model.save_pretrained(str(folder))
-        if config.method == "lora":
-            _sort_adapter_config(folder)
-            (folder / "README.md").unlink(missing_ok=True)  # PEFT's unfilled template
         write_rows(folder / "training.jsonl", log)
+
+
+def _save(
+    accelerator: Accelerator,
+    model: PreTrainedModel | PeftModel,
+    config: FinetuneConfig,
+    folder: Path,
+) -> None:
+    if not accelerator.is_main_process:
+        return
+    model.save_pretrained(str(folder))
+    if config.method == "lora":
+        _sort_adapter_config(folder)
+        (folder / "README.md").unlink(missing_ok=True)  # PEFT's unfilled template
 
 
 def count_steps(num_blocks: int, config: FinetuneConfig) -> int:
@@ -118,7 +140,7 @@ def _train(
     loader: DataLoader[Block] = DataLoader(
         data,  # type: ignore[arg-type]  # a sequence is a dataset
         batch_size=config.batch_size,
-        shuffle=True,
+        shuffle=config.order == "shuffled",
         generator=order,
     )
     weights = [weight for weight in model.parameters() if weight.requires_grad]

@@ -13,9 +13,10 @@ from puzzles.near import NearIndex
 from puzzles.seen import Seen
 from selftrain import round_files
 from selftrain.config import of_round
-from selftrain.curate import Example, curate
+from selftrain.curate import EXAMPLES, curate
+from selftrain.epochs import choose_epoch, measure_epochs, try_puzzles
 from selftrain.errors import RunError
-from selftrain.evaluate import EVALUATED, evaluate
+from selftrain.evaluate import EVALUATED
 from selftrain.experiment import Experiment
 from selftrain.files import read_rows, replacing_folder
 from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
@@ -42,8 +43,9 @@ def self_train(x: Experiment) -> Iterator[RoundDirectory]:
         else:
             if number > 0:
                 invent_puzzles(x, here, generator)
-                generator.release()
+                x.release(generator)
                 train(x, here)
+                choose_epoch(x, here)
                 generator = x.generator(number)
             measure(x, here, generator)
         here.remove_shards()
@@ -51,17 +53,18 @@ def self_train(x: Experiment) -> Iterator[RoundDirectory]:
 
 
 def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
-    """Let the generator propose puzzles and solve them, and write what was verified."""
+    """Let the generator propose puzzles and solve them, and write what is to be trained on."""
     c = x.config
+    proposer, solver = x.proposer(generator), x.solver(generator)
     num_proposals = of_round(c.propose.num_proposals, here.number)
-    examples: list[Example] = []
-    seen = Seen(chain(x.train, x.held_out, x.earlier_puzzles(here.number)))
+    num_examples = 0
+    seen = Seen(chain(x.train, x.dev, x.held_out, x.earlier_puzzles(here.number)))
     held_out = NearIndex(x.held_out)
     for shard, start in enumerate(range(0, num_proposals, c.propose.shard_size)):
         indices = range(start, min(start + c.propose.shard_size, num_proposals))
         once = partial(x.once, here, shard)
 
-        proposing = partial(propose, generator, x.train, c.propose, c.seed, here.number, indices)
+        proposing = partial(propose, proposer, x.train, c.propose, c.seed, here.number, indices)
         proposals = once(PROPOSALS, len(indices), proposing)
 
         filtering = partial(filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits)
@@ -69,17 +72,18 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         remember(seen, filtered)
         puzzles = kept_puzzles(filtered)
 
-        solving = partial(solve, generator, puzzles, x.attempts(here.number))
+        solving = partial(solve, solver, puzzles, x.attempts(here.number))
         candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, solving)
 
         judging = partial(judge_candidates, candidates, x.judging)
         judged = once(JUDGED, len(candidates), judging)
 
-        examples += curate(judged, c.curate.max_solutions, here.number)
-        if c.propose.num_pairs and len(examples) >= of_round(c.propose.num_pairs, here.number):
+        curating = partial(curate, puzzles, judged, c.curate, c.seed, here.number)
+        num_examples += len(once(EXAMPLES, len(puzzles), curating))
+        if c.propose.num_pairs and num_examples >= of_round(c.propose.num_pairs, here.number):
             break
-    round_files.write_stages(here, examples, x.examples_before(here.number))
-    if not examples:
+    round_files.write_stages(here, x.examples_before(here.number), c)
+    if num_examples == 0:
         raise RunError(round_files.why_nothing_was_kept(here))
 
 
@@ -100,17 +104,15 @@ def train(x: Experiment, here: RoundDirectory) -> None:
         model = load_for_training(c.model, c.finetune.method, start)
         seed = derive_seed(c.seed, here.number, "fine-tune")
         with replacing_folder(here.model) as folder:
-            fine_tune(model, data, c.finetune, seed, folder, advance=advance)
-            tokenizer.save_pretrained(folder)
+            keep = c.evaluate.epochs != "last"
+            fine_tune(model, data, c.finetune, seed, folder, keep_epochs=keep, advance=advance)
+            for saved in (folder, *folder.glob("epoch-*")):
+                tokenizer.save_pretrained(saved)
 
 
 def measure(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
     """Evaluate a round's model on the held-out puzzles, and write the round's metrics."""
-    c = x.config
-    attempts = c.evaluate.num_samples + 1
-    for shard, start in enumerate(range(0, len(x.held_out), c.evaluate.shard_size)):
-        puzzles = x.held_out[start : start + c.evaluate.shard_size]
-        how = partial(evaluate, generator, puzzles, x.evaluation(here.number))
-        x.once(here, shard, EVALUATED, len(puzzles) * attempts, how)
-    round_files.write_evaluation(here, x.held_out, {puzzle.family for puzzle in x.train})
-    round_files.write_metrics(here, c)
+    measure_epochs(x, here, generator)
+    try_puzzles(x, here, generator, x.held_out, EVALUATED.stage)
+    round_files.write_evaluation(here, x.held_out, x.dev, {puzzle.family for puzzle in x.train})
+    round_files.write_metrics(here, x.config)

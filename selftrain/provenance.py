@@ -16,6 +16,7 @@ from typing import Any
 import judge
 from puzzles import Puzzle
 from selftrain import models
+from selftrain.config import Config, ModelConfig
 
 PACKAGES = (
     "selftrain",
@@ -31,10 +32,9 @@ PACKAGES = (
 
 
 def provenance(
-    command: Sequence[str], model_name: str, train: Sequence[Puzzle], held_out: Sequence[Puzzle]
+    command: Sequence[str], config: Config, train: Sequence[Puzzle], held_out: Sequence[Puzzle]
 ) -> dict[str, Any]:
-    """Describe command, commit, versions, hashes of model and guest, and the machine."""
-    source = models.resolve(model_name)
+    """Describe command, commit, versions, hashes of models and guest, and the machine."""
     return {
         "command": list(command),
         "commit": _commit(),
@@ -46,10 +46,9 @@ def provenance(
             "fingerprint": judge.guest_fingerprint(),
         },
         "puzzles": {"train": _digest(train), "held_out": _digest(held_out)},
-        "model": {
-            "name": model_name,
-            "files": _hashes(Path(source)) if Path(source).is_dir() else {},
-        },
+        "model": _model(config.model),
+        "proposer": _model(config.propose.model),
+        "solver": _model(config.solve.model),
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -60,11 +59,21 @@ def provenance(
 
 def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Name what a run on disk was made with and no longer has; empty where all is as it was."""
-    for key in ("judge", "puzzles", "model", "packages"):
+    for key in ("judge", "puzzles", "model", "proposer", "solver", "packages"):
         for name, value in before[key].items():
             if now[key].get(name) != value:
                 return f"{key}.{name} ({value}, now {now[key].get(name)})"
     return ""
+
+
+def _model(config: ModelConfig | None) -> dict[str, Any]:
+    """Name a model, and hash its files where they are here; empty for the one that learns."""
+    if config is None:
+        return {}
+    if config.server:
+        return {"name": config.name, "server": config.server}
+    folder = Path(models.resolve(config.name))
+    return {"name": config.name, "files": _hashes(folder) if folder.is_dir() else {}}
 
 
 def _digest(puzzles: Sequence[Puzzle]) -> str:

@@ -5,19 +5,20 @@ Where the files lie is said in run_directory.py.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict
-from itertools import chain
+from itertools import chain, groupby
+from pathlib import Path
 
 from puzzles import Puzzle
 from puzzles.reasons import Reason
 from selftrain.config import Config
-from selftrain.curate import Example
+from selftrain.curate import EXAMPLES, chosen_pairs
+from selftrain.difficulty import difficulties
 from selftrain.evaluate import EVALUATED, count_correct
-from selftrain.files import Row, read_rows, write_json, write_rows
+from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
 from selftrain.judge import JUDGED
-from selftrain.run_directory import RoundDirectory
-from selftrain.statistics import evaluation_metrics
+from selftrain.run_directory import DEV, EPOCH, RoundDirectory
+from selftrain.statistics import evaluation_metrics, rows_pass_at_k
 
 _NOT_PARSED = {
     Reason.TOO_LONG,
@@ -31,7 +32,7 @@ _NOT_TYPED = {Reason.ANSWER_TYPE, Reason.ANSWER_UNUSED}
 _NOT_NEW = {Reason.DUPLICATE, Reason.TOO_CLOSE}
 
 
-def write_stages(here: RoundDirectory, examples: Iterable[Example], before: Iterable[Row]) -> None:
+def write_stages(here: RoundDirectory, before: Iterable[Row], config: Config) -> None:
     """Join a round's shards into the files that stay; `before` are earlier rounds' examples."""
     without_puzzle = (
         {key: value for key, value in row.items() if key != "puzzle"}
@@ -40,16 +41,55 @@ def write_stages(here: RoundDirectory, examples: Iterable[Example], before: Iter
     write_rows(here.proposals, without_puzzle)
     write_rows(here.puzzles, (row["puzzle"] for row in here.rows(FILTERED.stage) if row["puzzle"]))
     write_rows(here.candidates, here.rows(JUDGED.stage))
-    write_rows(here.examples, chain(before, map(asdict, examples)))
+    write_rows(here.difficulties, difficulties(here.rows(JUDGED.stage)))
+    write_rows(here.examples, chain(before, _kept(here, config)))
+
+
+def _kept(here: RoundDirectory, config: Config) -> Iterator[Row]:
+    """Stream the round's examples, at most `curate.max_pairs` of them."""
+    if config.curate.max_pairs is None:
+        yield from here.rows(EXAMPLES.stage)
+        return
+    rates = [row["num_correct"] / row["num_attempts"] for row in here.rows(EXAMPLES.stage)]
+    chosen = chosen_pairs(rates, config.curate, config.seed, here.number)
+    yield from (row for i, row in enumerate(here.rows(EXAMPLES.stage)) if i in chosen)
 
 
 def write_evaluation(
-    here: RoundDirectory, held_out: Sequence[Puzzle], known_families: Collection[str]
+    here: RoundDirectory,
+    held_out: Sequence[Puzzle],
+    dev: Sequence[Puzzle],
+    known_families: Collection[str],
 ) -> None:
     """Join the shards of an evaluation, and count what is correct in it."""
     write_rows(here.evaluation_candidates, here.rows(EVALUATED.stage))
     rows = count_correct(read_rows(here.evaluation_candidates), held_out, known_families)
     write_rows(here.evaluation, rows)
+    _write_epochs(here, here.dev, DEV, dev, known_families)
+    _write_epochs(here, here.epoch_evaluation, EPOCH, held_out, known_families)
+    if here.epoch_evaluation.exists():
+        last = here.epochs()[-1]
+        of_last = ({"epoch": last, **row} for row in read_rows(here.evaluation))
+        write_rows(here.epoch_evaluation, chain(list(read_rows(here.epoch_evaluation)), of_last))
+
+
+def _write_epochs(
+    here: RoundDirectory,
+    path: Path,
+    prefix: str,
+    puzzles: Sequence[Puzzle],
+    known_families: Collection[str],
+) -> None:
+    """Count what is correct after each epoch, where epochs were measured."""
+    if stages := here.stages(prefix):
+        write_rows(
+            path,
+            (
+                {"epoch": int(stage.removeprefix(prefix)), **row}
+                for stage in stages
+                for row in count_correct(here.rows(stage), puzzles, known_families)
+            ),
+        )
 
 
 def write_metrics(here: RoundDirectory, config: Config) -> None:
@@ -58,9 +98,27 @@ def write_metrics(here: RoundDirectory, config: Config) -> None:
     metrics |= evaluation_metrics(list(read_rows(here.evaluation)), config.evaluate.k, config.seed)
     tokens = sum(row["num_tokens"] for row in read_rows(here.evaluation_candidates))
     metrics["cost/eval_tokens"] = tokens
+    metrics |= _epochs(here, config)
     if here.number > 0:
         metrics |= _funnel(here) | _training(here)
     write_json(here.metrics, metrics)
+
+
+def _epochs(here: RoundDirectory, config: Config) -> Row:
+    """Give Pass@k on the dev puzzles, and on the held-out ones after every epoch measured."""
+    ends = sorted({config.evaluate.k[0], config.evaluate.k[-1]})
+    metrics: Row = {}
+    for path, split in ((here.dev, "dev"), (here.epoch_evaluation, "eval")):
+        rows = read_rows(path) if path.exists() else iter(())
+        for epoch, group in groupby(rows, key=lambda row: row["epoch"]):
+            where = f"{split}/epoch-{epoch:02d}" if epoch else split
+            some = list(group)
+            for k in ends:
+                estimate = rows_pass_at_k(some, k, config.seed)
+                metrics[f"{where}/pass@{k}"] = estimate.value
+    if here.chosen_epoch.exists():
+        metrics["train/epoch"] = read_json(here.chosen_epoch)["epoch"]
+    return metrics
 
 
 def why_nothing_was_kept(here: RoundDirectory) -> str:

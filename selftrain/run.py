@@ -10,6 +10,7 @@ from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config
 from selftrain.config_file import differences, load_config, save_config
+from selftrain.dev import split_dev
 from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
@@ -24,6 +25,11 @@ from selftrain.run_directory import RunDirectory
 
 def run(config: Config, folder: Path) -> int:
     """Run an experiment in `folder`, or go on with it. Raises UsageError or RunError."""
+    if config.model.server:
+        raise UsageError(
+            "model.server: a model that is trained cannot be a server's. Name the server in "
+            "propose.model and solve.model, and in model the one that learns."
+        )
     directory = RunDirectory(folder)
     _refuse_foreign(directory, config)
     train, held_out = read_splits(config.puzzles)
@@ -72,7 +78,7 @@ def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
 def _prepare(
     config: Config, directory: RunDirectory, train: list[Puzzle], held_out: list[Puzzle]
 ) -> Experiment:
-    made_with = provenance(command_line(), config.model.name, train, held_out)
+    made_with = provenance(command_line(), config, train, held_out)
     if directory.provenance.exists():
         changed = what_changed(read_json(directory.provenance), made_with)
         if changed:
@@ -84,13 +90,17 @@ def _prepare(
         save_config(config, directory.config)
         write_json(directory.provenance, made_with)
     progress = Progress(directory.log)
+    sound = with_sound_references(train, config, progress)
+    shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
     return Experiment(
         config=config,
         run=directory,
-        train=with_sound_references(train, config, progress),
+        train=shown,
+        dev=dev,
         held_out=with_sound_references(held_out, config, progress),
         progress=progress,
         load=lambda trained: models.load_sampler(config.model, trained),
+        load_other=lambda other: models.load_sampler(other),
     )
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from selftrain.files import Row, read_rows
 
+EPOCH, DEV = "evaluate-", "dev-"
+"""How the stages begin that try held-out or dev puzzles after one epoch."""
+
 
 @dataclass(frozen=True, slots=True)
 class RoundDirectory:
@@ -30,9 +33,19 @@ class RoundDirectory:
         return self.path / "2-puzzles.jsonl"
 
     @property
+    def diversity(self) -> Path:
+        """How varied the round's puzzles are, with the points of its map."""
+        return self.path / "2-diversity.json"
+
+    @property
     def candidates(self) -> Path:
         """Every candidate solution with its verdict."""
         return self.path / "3-candidates.jsonl"
+
+    @property
+    def difficulties(self) -> Path:
+        """How hard each puzzle was: one minus its solve rate, with an interval."""
+        return self.path / "3-difficulties.jsonl"
 
     @property
     def examples(self) -> Path:
@@ -40,9 +53,36 @@ class RoundDirectory:
         return self.path / "4-examples.jsonl"
 
     @property
+    def removed(self) -> Path:
+        """The examples that lay too near a held-out puzzle, each with the reason."""
+        return self.path / "4-removed.jsonl"
+
+    @property
     def model(self) -> Path:
-        """Adapter or weights, with the training log."""
+        """Adapter or weights that the next round starts from, with the training log."""
         return self.path / "5-model"
+
+    def epoch_model(self, epoch: int) -> Path:
+        """Give the model after an epoch, counted from 1, where every epoch is kept."""
+        return self.model / f"epoch-{epoch:02d}"
+
+    def epochs(self) -> list[int]:
+        """List the epochs whose models are kept; none where the last alone is."""
+        found = self.model.glob("epoch-*")
+        return sorted(int(path.name.removeprefix("epoch-")) for path in found)
+
+    @property
+    def chosen_epoch(self) -> Path:
+        """Which epoch's model the round's is, where every epoch is kept."""
+        return self.model / "epoch.json"
+
+    def epoch_stage(self, epoch: int) -> str:
+        """Name the stage that tries the held-out puzzles after an epoch before the last."""
+        return f"{EPOCH}{epoch:02d}"
+
+    def dev_stage(self, epoch: int) -> str:
+        """Name the stage that tries the dev puzzles after an epoch; 0 where the last is kept."""
+        return f"{DEV}{epoch:02d}"
 
     @property
     def training_log(self) -> Path:
@@ -50,9 +90,24 @@ class RoundDirectory:
         return self.model / "training.jsonl"
 
     @property
+    def dev(self) -> Path:
+        """A row a dev puzzle and epoch: n, num_correct, outcomes; what the epoch is chosen by."""
+        return self.path / "6-dev.jsonl"
+
+    @property
+    def near(self) -> Path:
+        """The held-out puzzles that something in training comes near, and what."""
+        return self.path / "6-near.jsonl"
+
+    @property
     def evaluation(self) -> Path:
         """A row a held-out puzzle: n, num_correct, outcomes."""
         return self.path / "6-eval.jsonl"
+
+    @property
+    def epoch_evaluation(self) -> Path:
+        """The same for every epoch, with its number, where every epoch is measured."""
+        return self.path / "6-eval-epochs.jsonl"
 
     @property
     def evaluation_candidates(self) -> Path:
@@ -71,6 +126,10 @@ class RoundDirectory:
     def shards(self, stage: str) -> list[Path]:
         """List the finished shards of a stage, in order."""
         return sorted((self.path / "shards" / stage).glob("*.jsonl"))
+
+    def stages(self, prefix: str) -> list[str]:
+        """List the stages under way whose names begin so, in order."""
+        return sorted(path.name for path in (self.path / "shards").glob(f"{prefix}*"))
 
     def rows(self, stage: str) -> Iterator[Row]:
         """Stream the rows of a stage's finished shards, in order."""

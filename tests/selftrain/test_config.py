@@ -26,7 +26,7 @@ REFUSED = [
     ("solve:\n  rank: 1\n", "solve.rank is not a setting. Did you mean finetune.lora.rank?"),
     (
         "curate:\n  zzz: 1\n",
-        "curate.zzz is not a setting. There is, in curate: max_solutions.",
+        "curate.zzz is not a setting. There is, in curate: verdicts, max_solutions, max_pairs, choose, drop_always_solved.",
     ),
     ("rounds: three\n", "rounds should be a whole number, but 'three' (text) was found."),
     ("rounds: true\n", "rounds should be a whole number, but True (true or false) was found."),
@@ -68,7 +68,19 @@ REFUSED = [
     ),
     (
         "curate: 3\n",
-        "curate is a section and holds max_solutions, but 3 (a whole number) was found.",
+        "curate is a section and holds verdicts, max_solutions, max_pairs, choose, drop_always_solved, but 3 (a whole number) was found.",
+    ),
+    (
+        "propose:\n  model:\n    nme: a\n",
+        "propose.model.nme is not a setting. Did you mean propose.model.name?",
+    ),
+    (
+        "propose:\n  model: a\n",
+        "propose.model is a section and holds name, server, api_key_variable, revision, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
+    ),
+    (
+        "evaluate:\n  epochs: dev\n",
+        "evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to choose the epoch on. Set puzzles.num_dev, such as 30.",
     ),
     ("- 1\n", "a configuration is a mapping of sections, but this is a list."),
 ]

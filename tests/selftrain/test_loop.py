@@ -95,6 +95,7 @@ ROUND_FILES = {
     "1-proposals.jsonl",
     "2-puzzles.jsonl",
     "3-candidates.jsonl",
+    "3-difficulties.jsonl",
     "4-examples.jsonl",
     "5-model/config.json",
     "5-model/generation_config.json",
