@@ -47,7 +47,7 @@ class Served:
 @contextmanager
 def serving(sampler: Sampler, kind: str = "vllm", failures: Sequence[str] = (), **more: Any) -> Iterator[Served]:  # fmt: skip
     """Serve a sampler as the model `codex` while the block lasts."""
-    assert set(failures) <= set(FAILURES)
+    assert set(failures) <= {"", *FAILURES}
     served = Served(sampler, kind, failures=list(failures), **more)
     handler = type("Bound", (_Handler,), {"served": served})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
