@@ -31,6 +31,8 @@ def write_report(run: RunDirectory, *, with_timings: bool) -> None:
 
 def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
     """Gather what the report says, in its order."""
+    from selftrain.report.choices import choices_section
+    from selftrain.report.difficulty import difficulty_section
     from selftrain.report.pass_at_k import facts, headline, pass_at_k_section
     from selftrain.report.stages import cost_section, funnel_section, outcomes_section
     from selftrain.report.verbatim import verbatim_section
@@ -38,9 +40,12 @@ def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
     run = read_run(directory)
     sections = (
         pass_at_k_section(run),
+        choices_section(run, directory),
         funnel_section(run),
         outcomes_section(run),
+        difficulty_section(run, directory),
         cost_section(run, directory, with_timings=with_timings),
         verbatim_section(run, directory),
     )
-    return Page(headline(run), facts(run), sections)
+    there = tuple(section for section in sections if section is not None)
+    return Page(headline(run), facts(run), there)

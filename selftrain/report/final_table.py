@@ -31,7 +31,11 @@ def final_table(directory: RunDirectory) -> str:
     stated = (
         f"{last['eval/num_puzzles']} held-out puzzles, n = {last['eval/num_samples']} samples each"
     )
-    return "\n".join([*(_line(row, widths) for row in rows), stated])
+    lines = [*(_line(row, widths) for row in rows), stated]
+    if best := run.best_on_dev:
+        rate = percent(best.dev_rate(smallest) or 0.0)
+        lines.append(f"best on the dev puzzles: round {best.name}, Pass@{smallest} {rate} there")
+    return "\n".join(lines)
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:

@@ -34,6 +34,13 @@ class Round:
         """Name the round as tables do."""
         return "0 (base)" if self.number == 0 else str(self.number)
 
+    def dev_rate(self, k: int) -> float | None:
+        """Give Pass@k on the dev puzzles, of the epoch chosen; None where there are none."""
+        epoch = self.metrics.get("train/epoch", 0)
+        where = f"dev/epoch-{epoch:02d}" if epoch else "dev"
+        rate: float | None = self.metrics.get(f"{where}/pass@{k}")
+        return rate
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -74,6 +81,15 @@ class Run:
             if len(ks) <= MAX_COLUMNS
             else tuple(k for k in ks if k in {ks[0], 10, 100, 1000, ks[-1]})
         )
+
+    @property
+    def best_on_dev(self) -> Round | None:
+        """Give the round with the best Pass@k on the dev puzzles, the first of equal ones."""
+        rates = {
+            r.number: rate for r in self.rounds if (rate := r.dev_rate(self.ks[0])) is not None
+        }
+        best = max(rates, key=lambda number: (rates[number], -number), default=None)
+        return next((r for r in self.rounds if r.number == best), None)
 
     @property
     def trained(self) -> tuple[Round, ...]:

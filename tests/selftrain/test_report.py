@@ -207,7 +207,14 @@ def test_n_temperature_and_the_number_of_families_are_stated(run: RunDirectory) 
 
 
 def test_sections_stand_in_the_order_of_the_design(run: RunDirectory) -> None:
-    titles = ["Pass@k before and after", "The funnel", "Outcomes", "Time a stage", "Verbatim"]
+    titles = [
+        "Pass@k before and after",
+        "The funnel",
+        "Outcomes",
+        "Difficulty of the generated puzzles",
+        "Time a stage",
+        "Verbatim",
+    ]
     assert re.findall(r"^## (.*)$", markdown(run), re.MULTILINE) == titles
     assert re.findall(r"<h2>(.*)</h2>", page(run)) == titles
 
