@@ -4,7 +4,7 @@ It knows source text and the judge; it knows no model, no run directory and no p
 torch. Each module holds one noun; only the record is exported here.
 """
 
-from puzzles.puzzle import Puzzle, from_row, puzzle_from_source, to_row
+from puzzles.puzzle import Puzzle, from_row, instances, puzzle_from_source, sources, to_row
 from puzzles.reasons import PuzzleError, Reason, Rejection
 
 __all__ = [
@@ -13,6 +13,8 @@ __all__ = [
     "Reason",
     "Rejection",
     "from_row",
+    "instances",
     "puzzle_from_source",
+    "sources",
     "to_row",
 ]

@@ -1,7 +1,9 @@
 """Read puzzles from JSONL: one object a line, with at least `name` and `f`.
 
-Where known it has `solutions`, `category`, `difficulty` and `family`; other keys are ignored.
-Strict: the first line that is no puzzle raises `PuzzleFileError` with its number. No f is run.
+Where known it has `solutions`, `category`, `difficulty` and `family`, and in `more_inputs` other
+inputs to pass on, each written as in the head of f (`"n=4, m=5"`); other keys are ignored.
+Strict, since a file of one's own can be mended: the first line that is no puzzle raises
+`PuzzleFileError` with its number. No f is run.
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ def _puzzle(row: dict[str, Any], where: str) -> Puzzle:
             family=_text(row, "family", where, ""),
             origin="file",
             solutions=_solutions(row, where),
+            more_inputs=tuple(_texts(row, "more_inputs", "texts like 'n=4, m=5'", where)),
         )
     except PuzzleError as error:
         raise PuzzleFileError(
@@ -106,18 +109,21 @@ def _text(row: dict[str, Any], key: str, where: str, default: str | None = None)
 
 
 def _solutions(row: dict[str, Any], where: str) -> tuple[str, ...]:
-    value = row.get("solutions", [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        found = "a list of other things" if isinstance(value, list) else _kind(value)
-        raise PuzzleFileError(
-            f"{where}: 'solutions' is {found}. Make it a list of sources 'def g(...): ...'."
-        )
-    for number, source in enumerate(value, start=1):
+    found = _texts(row, "solutions", "sources 'def g(...): ...'", where)
+    for number, source in enumerate(found, start=1):
         if problem := _problem_of_solution(source):
             raise PuzzleFileError(
                 f"{where}: solution {number} {problem}. Give the complete source 'def g(...): ...'."
             )
-    return tuple(value)
+    return tuple(found)
+
+
+def _texts(row: dict[str, Any], key: str, wanted: str, where: str) -> list[str]:
+    value = row.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        found = "a list of other things" if isinstance(value, list) else _kind(value)
+        raise PuzzleFileError(f"{where}: {key!r} is {found}. Make it a list of {wanted}.")
+    return value
 
 
 def _problem_of_solution(source: str) -> str:

@@ -1,26 +1,40 @@
 """Read Python Programming Puzzles from P3's own files, `puzzles.json` and `split.json`.
 
-Only this file knows P3's words: sat is our f, sol our g, `test` our held-out split, and a problem
-(`Study_1`) has instances (`Study_1:0`). Nothing of P3 is in this package; the files are the user's.
+Only this file and `p3_source` know P3's words: sat is our f, sol our g, `test` our held-out split,
+and a problem (`Study_1`) has instances (`Study_1:0`), which differ in their inputs alone. Nothing
+of P3 is in this package; the files are the user's. A file that is not P3's raises; a puzzle that
+cannot be used is refused in one sentence, and the others are read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 from puzzles.files import PuzzleFileError, read_text
-from puzzles.puzzle import Puzzle, puzzle_from_source
-from puzzles.reasons import PuzzleError
-from puzzles.rename import rename_global
-from puzzles.syntax import SyntaxFailure
+from puzzles.p3_source import Refused, problem_of, read_instance
+from puzzles.puzzle import Puzzle
+from puzzles.signature import only_inputs_differ
 
 Split = Literal["train", "held_out", "all"]
+Instances = Literal["first", "together", "apart"]
+"""Of each problem: its first instance; one puzzle with the inputs of all; each a puzzle."""
 
 _IN_SPLIT_JSON = {"train": "train", "held_out": "test"}
-_KEYS = ("name", "sat", "ans_type", "sol_header", "sol_bodies", "module")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What became of a file of puzzles."""
+
+    puzzles: list[Puzzle]
+    """Those that can be used, in the order of the file."""
+    refused: list[str]
+    """A sentence for each puzzle, or reference solution, that cannot."""
 
 
 def read_p3(
@@ -28,32 +42,57 @@ def read_p3(
     split_json: str | Path | None = None,
     split: Split = "all",
     *,
-    every_instance: bool = False,
-) -> list[Puzzle]:
-    """Read P3 in the order of its file: the first instance of each problem, or every one.
+    instances: Instances = "first",
+) -> Reading:
+    """Read P3: by default the first instance of each problem that can be used.
 
     A puzzle is named as its instance (`Study_1:0`); its family is the problem (`Study_1`). Raises
-    `PuzzleFileError` where a file is not as P3 publishes it.
+    `PuzzleFileError` where a file as a whole is not as P3 publishes it.
     """
     if split != "all" and split_json is None:
         raise ValueError(f"the split {split!r} was asked for without a split.json")
-    rows = _rows(Path(puzzles_json))
-    problems = [_problem(row["name"]) for row in rows]
+    refused: list[str] = []
+    rows = list(_rows(Path(puzzles_json), refused))
     if split != "all" and split_json is not None:
-        wanted = _split_names(Path(split_json), _IN_SPLIT_JSON[split], set(problems), puzzles_json)
-    else:
-        wanted = set(problems)
+        known = {problem_of(row) for row in rows}
+        wanted = _split_names(Path(split_json), _IN_SPLIT_JSON[split], known, puzzles_json)
+        rows = [row for row in rows if problem_of(row) in wanted]
     found: list[Puzzle] = []
-    taken: set[str] = set()
-    for row, problem in zip(rows, problems, strict=True):
-        if problem in wanted and (every_instance or problem not in taken):
-            taken.add(problem)
-            found.append(_puzzle(row, problem, puzzles_json))
-    return found
+    # The published file keeps the instances of a problem together; another file may not.
+    order = {problem: number for number, problem in enumerate(dict.fromkeys(map(problem_of, rows)))}
+    rows.sort(key=lambda row: order[problem_of(row)])
+    for _, group in groupby(rows, key=problem_of):
+        found += _problem(_readable(group, refused), instances, refused)
+    return Reading(found, refused)
 
 
-def _problem(name: str) -> str:
-    return name.partition(":")[0]
+def _readable(rows: Iterable[dict[str, Any]], refused: list[str]) -> Iterator[Puzzle]:
+    """Read instance after instance, as far as they are asked for."""
+    for row in rows:
+        try:
+            yield read_instance(row, refused)
+        except Refused as error:
+            refused.append(f"puzzle {row['name']!r}: {error}")
+
+
+def _problem(readable: Iterator[Puzzle], instances: Instances, refused: list[str]) -> list[Puzzle]:
+    """Make the puzzles of one problem."""
+    if instances == "apart":
+        return list(readable)
+    first = next(readable, None)
+    if first is None:
+        return []
+    if instances == "first":
+        return [first]
+    more: list[str] = []
+    for other in readable:
+        if not only_inputs_differ(first.f, other.f):
+            refused.append(
+                f"puzzle {other.name!r}: it differs from {first.name!r} in more than its inputs"
+            )
+        elif other.inputs not in (first.inputs, *more):
+            more.append(other.inputs)
+    return [replace(first, more_inputs=tuple(more))]
 
 
 def _json(path: Path) -> Any:
@@ -64,37 +103,24 @@ def _json(path: Path) -> Any:
         raise PuzzleFileError(f"{path}: this is no JSON ({error}). Download it again.") from None
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    rows = _json(path)
-    if not isinstance(rows, list) or not rows:
+def _rows(path: Path, refused: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield what has a name of its own and a sat; whether that is a puzzle is seen later."""
+    items = _json(path)
+    if not isinstance(items, list) or not any(
+        isinstance(item, dict) and isinstance(item.get("name"), str) and "sat" in item
+        for item in items
+    ):
         raise PuzzleFileError(f"{path}: found no list of puzzles. Is this P3's puzzles.json?")
     names: set[str] = set()
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict) or not isinstance(row.get("name"), str):
-            raise PuzzleFileError(
-                f"{path}: item {number} of the list has no 'name'. Is this P3's puzzles.json?"
-            )
-        for key in _KEYS:
-            if key not in row:
-                raise PuzzleFileError(
-                    f"{path}: puzzle {row['name']!r} has no {key!r}."
-                    f" Is this a P3 file from before {key} was added?"
-                )
-            if key != "sol_bodies" and not isinstance(row[key], str):
-                raise PuzzleFileError(
-                    f"{path}: {key!r} of puzzle {row['name']!r} is no string."
-                    " Is this P3's puzzles.json?"
-                )
-        bodies = row["sol_bodies"]
-        if not isinstance(bodies, list) or not all(isinstance(body, str) for body in bodies):
-            raise PuzzleFileError(
-                f"{path}: 'sol_bodies' of puzzle {row['name']!r} is no list of strings."
-                " Is this P3's puzzles.json?"
-            )
-        if row["name"] in names:
-            raise PuzzleFileError(f"{path}: two puzzles have the name {row['name']!r}. Remove one.")
-        names.add(row["name"])
-    return rows
+    for number, item in enumerate(items):
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str):
+            refused.append(f"item {number} of the list: it has no name")
+        elif name in names:
+            refused.append(f"item {number} of the list: an earlier puzzle has the name {name!r}")
+        else:
+            names.add(name)
+            yield item
 
 
 def _split_names(
@@ -110,29 +136,3 @@ def _split_names(
             f" ({len(missing)} such). Use the two files of one version of P3."
         )
     return set(names)
-
-
-def _puzzle(row: dict[str, Any], problem: str, path: str | Path) -> Puzzle:
-    name = row["name"]
-    try:
-        puzzle = puzzle_from_source(
-            rename_global(row["sat"], {"sat": "f", "sol": "g"}),
-            name=name,
-            category=row["module"].removesuffix(".py"),
-            family=problem,
-            origin="p3",
-            # A solution keeps its own head: in 32 instances its inputs have another order than
-            # f's, and it may call itself by position.
-            solutions=tuple(
-                rename_global(f"{row['sol_header']}\n{body}", {"sol": "g", "sat": "f"})
-                for body in row["sol_bodies"]
-            ),
-        )
-    except (PuzzleError, SyntaxFailure) as error:
-        raise PuzzleFileError(f"{path}: puzzle {name!r} cannot be used: {error}.") from None
-    if puzzle.answer_type != row["ans_type"]:
-        raise PuzzleFileError(
-            f"{path}: puzzle {name!r} has 'ans_type' {row['ans_type']}, but its sat asks for"
-            f" {puzzle.answer_type}. Correct one of the two."
-        )
-    return puzzle

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from puzzles.normal import content_id
 from puzzles.reasons import PuzzleError, Reason
-from puzzles.signature import read_signature
+from puzzles.signature import check_inputs, read_signature, with_inputs
 from puzzles.syntax import MAX_CHARACTERS, SyntaxFailure, parse, unix_lines, without_docstring
 
 
@@ -36,6 +37,9 @@ class Puzzle:
     """builtin, p3, file, or `round-001/<completion id>` for a proposed one."""
     solutions: tuple[str, ...] = ()
     """Reference solutions, complete sources of `def g(...)`; never shown to a model."""
+    more_inputs: tuple[str, ...] = ()
+    """`inputs` with other defaults: a g is right only where f accepts its answer on each. A prompt
+    shows the first inputs alone."""
 
     @property
     def id(self) -> str:
@@ -52,10 +56,13 @@ def puzzle_from_source(
     family: str = "",
     origin: str = "",
     solutions: tuple[str, ...] = (),
+    more_inputs: tuple[str, ...] = (),
+    any_answer: bool = False,
 ) -> Puzzle:
     """Check the source of f, drop its docstring and read its head.
 
-    Raises `PuzzleError`, a ValueError whose message is one sentence, where f is no puzzle.
+    With `any_answer` the answer may be of a type that the judge cannot test, and unused. Raises
+    `PuzzleError`, a ValueError whose message is one sentence, where f is no puzzle.
     """
     if len(f) > MAX_CHARACTERS:
         raise PuzzleError(
@@ -67,12 +74,14 @@ def puzzle_from_source(
         raise PuzzleError(Reason.NO_DEFINITION, "it does not start with 'def f('")
     try:
         tree = parse(source)
-        signature = read_signature(source, tree)
+        signature = read_signature(source, tree, any_answer=any_answer)
         without = without_docstring(source, tree)
         # Names and layout alone cannot make two ids differ, and an f whose id fails is no puzzle.
         content_id(without)
     except SyntaxFailure as failure:
         raise PuzzleError(Reason.SYNTAX, f"it does not parse: {failure}") from None
+    for inputs in more_inputs:
+        check_inputs(without, inputs)
     return Puzzle(
         name=name,
         f=without.rstrip(),
@@ -83,15 +92,32 @@ def puzzle_from_source(
         family=family,
         origin=origin,
         solutions=solutions,
+        more_inputs=more_inputs,
     )
+
+
+def instances(puzzle: Puzzle) -> list[str]:
+    """Give the sources of f at all inputs of the puzzle, the first of them as it is shown."""
+    return sources(puzzle.f, puzzle.more_inputs)
+
+
+def sources(f: str, more_inputs: Sequence[str]) -> list[str]:
+    """Give f, and f at each of the other inputs."""
+    return [f, *(with_inputs(f, inputs) for inputs in more_inputs)]
 
 
 def to_row(puzzle: Puzzle) -> dict[str, Any]:
     """Give the puzzle as a JSON object, its id included, so that the row stands alone."""
-    return {"id": puzzle.id, **asdict(puzzle), "solutions": list(puzzle.solutions)}
+    return {
+        "id": puzzle.id,
+        **asdict(puzzle),
+        "solutions": list(puzzle.solutions),
+        "more_inputs": list(puzzle.more_inputs),
+    }
 
 
 def from_row(row: dict[str, Any]) -> Puzzle:
     """Rebuild a puzzle from a row that `to_row` wrote."""
     fields = {key: value for key, value in row.items() if key != "id"}
-    return Puzzle(**{**fields, "solutions": tuple(row["solutions"])})
+    lists = {key: tuple(row[key]) for key in ("solutions", "more_inputs")}
+    return Puzzle(**{**fields, **lists})

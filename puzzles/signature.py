@@ -11,9 +11,10 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from puzzles.reasons import PuzzleError, Reason
-from puzzles.syntax import SyntaxFailure, parse, unparse
+from puzzles.syntax import SyntaxFailure, digit_limit_lifted, parse, unparse
 
 SCALARS = ("int", "str", "float", "bool")
 
@@ -29,8 +30,11 @@ class Signature:
     """The other parameters as written, with their defaults; empty where there are none."""
 
 
-def read_signature(source: str, tree: ast.Module) -> Signature:
-    """Check the one definition in `tree`, parsed from `source`; raise `PuzzleError` if it fails."""
+def read_signature(source: str, tree: ast.Module, *, any_answer: bool = False) -> Signature:
+    """Check the one definition in `tree`, parsed from `source`; raise `PuzzleError` if it fails.
+
+    With `any_answer` the answer needs an annotation, but may be of any type, and unused.
+    """
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         raise PuzzleError(Reason.NO_DEFINITION, "the text is not one plain function definition")
     function = tree.body[0]
@@ -42,19 +46,68 @@ def read_signature(source: str, tree: ast.Module) -> Signature:
     if answer.annotation is None:
         raise PuzzleError(Reason.ANSWER_TYPE, f"the answer {answer.arg} has no annotation")
     answer_type = canonical_type(answer.annotation)
+    if not any_answer:
+        _check_answer(function, answer.annotation, answer_type)
+    return Signature(answer_type or unparse(answer.annotation), _inputs(source, function.args))
+
+
+def _check_answer(function: ast.FunctionDef, annotation: ast.expr, answer_type: str | None) -> None:
     if answer_type is None:
         raise PuzzleError(
             Reason.ANSWER_TYPE,
-            f"the answer's type is {unparse(answer.annotation)}, not int, str, float, bool or a"
+            f"the answer's type is {unparse(annotation)}, not int, str, float, bool or a"
             " (nested) List of them",
         )
+    name = function.args.args[0].arg
     if not any(
-        isinstance(node, ast.Name) and node.id == answer.arg
+        isinstance(node, ast.Name) and node.id == name
         for statement in function.body
         for node in ast.walk(statement)
     ):
-        raise PuzzleError(Reason.ANSWER_UNUSED, f"the body never uses the answer {answer.arg}")
-    return Signature(answer_type, _inputs(source, function.args))
+        raise PuzzleError(Reason.ANSWER_UNUSED, f"the body never uses the answer {name}")
+
+
+def check_inputs(f: str, inputs: str) -> None:
+    """Raise `PuzzleError` unless `inputs` gives f's inputs other defaults, in f's own order."""
+    if not _place_of_inputs(f)[0]:
+        raise PuzzleError(Reason.SIGNATURE, f"f has no inputs, so {inputs!r} can't stand for them")
+    try:
+        same = only_inputs_differ(f, with_inputs(f, inputs))
+    except SyntaxFailure as failure:
+        raise PuzzleError(Reason.SYNTAX, f"the inputs {inputs!r} do not parse: {failure}") from None
+    if not same:
+        raise PuzzleError(
+            Reason.SIGNATURE, f"the inputs {inputs!r} are not f's inputs with other defaults"
+        )
+
+
+def only_inputs_differ(f: str, other: str) -> bool:
+    """Tell whether two sources are one f at other inputs: same parameters, same body.
+
+    Raises `SyntaxFailure` where one is no Python.
+    """
+    return _without_defaults(parse(f)) == _without_defaults(parse(other))
+
+
+def _without_defaults(tree: ast.Module) -> str:
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            blank: list[ast.expr] = [ast.Constant(0) for _ in statement.args.defaults]
+            statement.args.defaults = blank
+    with digit_limit_lifted():
+        return ast.dump(tree)
+
+
+@lru_cache(maxsize=4_096)  # every attempt at a puzzle asks for the same few
+def with_inputs(f: str, inputs: str) -> str:
+    """Write f with other inputs, in the words of `inputs`; nothing else of its text changes."""
+    lines = f.split("\n")
+    start, end = _place_of_inputs(f)
+    if start is None:
+        raise ValueError("f has no inputs that others could stand for")
+    before = "\n".join([*lines[: start[0] - 1], lines[start[0] - 1][: start[1]]])
+    after = "\n".join([lines[end[0] - 1][end[1] :], *lines[end[0] :]])
+    return f"{before} {inputs}{after}"
 
 
 def canonical_type(annotation: ast.expr) -> str | None:
@@ -126,9 +179,18 @@ def _inputs(source: str, spec: ast.arguments) -> str:
 
 def _inputs_as_written(source: str) -> str:
     """Cut what lies between the first top-level comma of the head and its closing parenthesis."""
+    start, end = _place_of_inputs(source)
+    assert start is not None
+    return _between(source.split("\n"), start, end).strip().rstrip(",").rstrip()
+
+
+def _place_of_inputs(source: str) -> tuple[tuple[int, int] | None, tuple[int, int]]:
+    """Find line and column behind the head's first top-level comma, and of its last parenthesis.
+
+    There is no comma where f has no inputs.
+    """
     depth = 0
     start: tuple[int, int] | None = None
-    lines = source.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.OP:
             continue
@@ -137,8 +199,7 @@ def _inputs_as_written(source: str) -> str:
         elif token.string in ")]}":
             depth -= 1
             if depth == 0:
-                assert start is not None
-                return _between(lines, start, token.start).strip().rstrip(",").rstrip()
+                return start, token.start
         elif token.string == "," and depth == 1 and start is None:
             start = token.end
     raise AssertionError("a parsed definition has a closing parenthesis")

@@ -1,4 +1,8 @@
-"""Filter: which proposals become puzzles (appendix C); the checks live in puzzles/."""
+"""Filter: which proposals become puzzles (appendix C); the checks live in puzzles/.
+
+`filter.mode: paper` filters as the paper's released code does, faults included, to compare with.
+Equal proposals fall in both modes, by normal form, since two puzzles of one id would be one.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,11 +14,17 @@ from puzzles.filters import well_formed
 from puzzles.near import NearIndex, too_close
 from puzzles.reasons import Reason
 from puzzles.seen import Seen
-from puzzles.trivial import check_trivial
+from puzzles.trivial import check_loads, check_trivial
 from selftrain.config import FilterConfig
 from selftrain.files import Format, Row
 from selftrain.prompts import propose_head
 from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
+from selftrain.seeds import derive_seed
+
+SKIPPED_SHARE = 0.05
+"""Proposals that the released code spares the checks of type, use and triviality."""
+_SEEN_BEFORE = (Reason.TOO_CLOSE, Reason.DOES_NOT_RUN, Reason.TRIVIAL)
+"""Checks that come after a proposal was found to be new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +44,29 @@ def filter_proposals(
     held_out: NearIndex,
     config: FilterConfig,
     limits: Limits,
+    seed: int = 0,
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Filtered]:
-    """Check proposals in order, the cheapest check first; `seen` learns what is new."""
+    """Check proposals in order, the cheapest check first; `seen` learns what is new.
+
+    `seed` is the run's: in the paper's mode it draws the proposals that are spared some checks.
+    """
     for proposal in proposals:
         f = cut_puzzle(propose_head(len(proposal.prompt_puzzles)) + proposal.completion.text)
         if isinstance(f, Rejection):
             yield Filtered(proposal, None, f)
+        elif config.mode == "paper":
+            spared = is_spared(proposal.id, seed)
+            yield Filtered(proposal, f, _check_as_released(proposal, f, seen, spared, limits))
         else:
             yield Filtered(proposal, f, _check(proposal, f, seen, held_out, config, limits))
         advance(1)
+
+
+def is_spared(proposal_id: str, seed: int) -> bool:
+    """Tell whether the paper's mode spares a proposal the checks of type, use and triviality."""
+    return derive_seed(seed, "filter", proposal_id) < SKIPPED_SHARE * 2**63
 
 
 def _check(
@@ -55,7 +77,7 @@ def _check(
     config: FilterConfig,
     limits: Limits,
 ) -> Puzzle | Rejection:
-    puzzle = well_formed(f, name=proposal.id, origin=f"round-{proposal.id.replace('-', '/', 1)}")
+    puzzle = well_formed(f, name=proposal.id, origin=_origin(proposal))
     if isinstance(puzzle, Rejection):
         return puzzle
     return (
@@ -66,14 +88,36 @@ def _check(
     )
 
 
+def _check_as_released(
+    proposal: Proposal, f: str, seen: Seen, spared: bool, limits: Limits
+) -> Puzzle | Rejection:
+    puzzle = well_formed(f, name=proposal.id, origin=_origin(proposal), any_answer=spared)
+    if isinstance(puzzle, Rejection):
+        return puzzle
+    if duplicate := seen.add(puzzle):
+        return duplicate
+    failed = (
+        check_loads(puzzle, limits) if spared else check_trivial(puzzle, limits, as_released=True)
+    )
+    return failed or puzzle
+
+
+def _origin(proposal: Proposal) -> str:
+    return f"round-{proposal.id.replace('-', '/', 1)}"
+
+
 def remember(seen: Seen, filtered: Sequence[Filtered]) -> None:
     """Teach `seen` what an earlier pass over these proposals taught it.
 
     So a resumed run goes on as one that was never stopped.
     """
     for one in filtered:
-        puzzle = well_formed(one.f, name=one.proposal.id) if one.f is not None else None
-        if isinstance(puzzle, Puzzle):
+        if isinstance(one.result, Puzzle):
+            seen.add(one.result)
+        elif one.f is not None and one.result.reason in _SEEN_BEFORE:
+            # A spared one may have failed after it was noted, whatever the type of its answer.
+            puzzle = well_formed(one.f, name=one.proposal.id, any_answer=True)
+            assert isinstance(puzzle, Puzzle)
             seen.add(puzzle)
 
 

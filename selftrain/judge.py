@@ -1,7 +1,7 @@
 """Judge: candidates get their verdicts. The judge itself is the package `judge`."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from judge import (
     FunctionProblem,
@@ -12,6 +12,7 @@ from judge import (
     judge_completions,
     judge_many,
 )
+from puzzles import sources
 from selftrain.config import JudgeConfig
 from selftrain.files import Format, Row
 from selftrain.solve import Candidate, candidate_from_row
@@ -40,6 +41,30 @@ class Judging:
             address=self.config.address,
         )
 
+    def judge_on_all(self, programs: Sequence[tuple[Sequence[str], str]]) -> Iterator[Verdict]:
+        """Judge each g by the sources of one f at all its inputs, in order.
+
+        The first source judges every g, each further one only what passed so far. The first
+        failing verdict is the verdict; fuel and time are those of all. Raises `judge.JudgeError`.
+        """
+        first = self.judge((fs[0], g) for fs, g in programs)
+        depth = max((len(fs) for fs, _ in programs), default=1)
+        return first if depth == 1 else iter(self._further(programs, list(first), depth))
+
+    def _further(
+        self, programs: Sequence[tuple[Sequence[str], str]], verdicts: list[Verdict], depth: int
+    ) -> list[Verdict]:
+        for number in range(1, depth):
+            asked = [
+                i for i, (fs, _) in enumerate(programs) if verdicts[i].passed and number < len(fs)
+            ]
+            if not asked:
+                break
+            pairs = [(programs[i][0][number], programs[i][1]) for i in asked]
+            for i, verdict in zip(asked, self.judge(pairs), strict=True):
+                verdicts[i] = _and_then(verdicts[i], verdict, number + 1)
+        return verdicts
+
     def judge_completions(
         self, samples: Iterable[tuple[FunctionProblem | TextProblem, str]]
     ) -> Iterator[Verdict]:
@@ -51,6 +76,12 @@ class Judging:
             backend=self.config.backend,
             address=self.config.address,
         )
+
+
+def _and_then(before: Verdict, now: Verdict, number: int) -> Verdict:
+    """Join the verdicts on earlier inputs, all passed, with that on the inputs of this number."""
+    verdict = before if now.passed else replace(now, detail=f"on inputs {number}: {now.detail}")
+    return replace(verdict, fuel=before.fuel + now.fuel, seconds=before.seconds + now.seconds)
 
 
 def judging_in_rounds(config: JudgeConfig) -> Judging:
@@ -74,7 +105,7 @@ class Judged:
     """A `judge.Outcome`, or why no g could be cut from the completion."""
     passed: bool
     answer: str | None
-    """What g returned, as a Python literal."""
+    """What g returned, as a Python literal; on the first inputs, or on those where it failed."""
     detail: str
     fuel: int
     """Instructions used."""
@@ -91,8 +122,12 @@ def judge_candidates(
     The reason why it has none is its outcome. Raises `judge.JudgeError` where the judge
     cannot run; that is no verdict.
     """
-    verdicts = judging.judge(
-        [(candidate.f, candidate.g) for candidate in candidates if candidate.g is not None]
+    verdicts = judging.judge_on_all(
+        [
+            (sources(candidate.f, candidate.more_inputs), candidate.g)
+            for candidate in candidates
+            if candidate.g is not None
+        ]
     )
     for candidate in candidates:
         if candidate.g is None:
@@ -116,6 +151,7 @@ def judged_to_row(judged: Judged) -> Row:
     return {
         "puzzle_id": candidate.puzzle_id,
         "f": candidate.f,
+        "more_inputs": list(candidate.more_inputs),
         "index": candidate.index,
         **asdict(candidate.completion),
         "g": candidate.g,

@@ -6,6 +6,7 @@ What the model answers is cut in puzzles/cut.py.
 from collections.abc import Sequence
 
 from puzzles import Puzzle
+from puzzles.p3_tutorials import tutorials
 from puzzles.rename import rename_global
 from puzzles.syntax import SyntaxFailure
 
@@ -48,9 +49,12 @@ def solve_head(puzzle: Puzzle, number: int | None = None) -> str:
 
 
 def few_shot_puzzles(train: Sequence[Puzzle], count: int) -> list[Puzzle]:
-    """Choose the first `count` puzzles with a reference solution, each of another family."""
+    """Choose `count` puzzles with a reference solution, each of another family.
+
+    The first are P3's five tutorials in the paper's own words, where the train split has them.
+    """
     chosen: dict[str, Puzzle] = {}
-    for puzzle in train:
+    for puzzle in (*tutorials(train), *train):
         if puzzle.solutions and len(chosen) < count:
             chosen.setdefault(puzzle.family or puzzle.name, puzzle)
     return list(chosen.values())

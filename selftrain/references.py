@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from judge import Verdict
-from puzzles import Puzzle
+from puzzles import Puzzle, instances
 from selftrain.config import Config
 from selftrain.errors import RunError
 from selftrain.judge import Judging, judging_in_evaluation
@@ -29,14 +29,17 @@ class Failure:
 
 
 def failures(puzzles: Sequence[Puzzle], judging: Judging, progress: Progress) -> Iterator[Failure]:
-    """Judge all reference solutions, and yield those that fail. Raises `judge.JudgeError`."""
+    """Judge all reference solutions, each on all inputs of its puzzle; yield those that fail.
+
+    Raises `judge.JudgeError`.
+    """
     references = [
         (puzzle, number, g)
         for puzzle in puzzles
         for number, g in enumerate(puzzle.solutions, start=1)
     ]
     with progress.stage("reference solutions", len(references)) as advance:
-        verdicts = judging.judge((puzzle.f, g) for puzzle, _, g in references)
+        verdicts = judging.judge_on_all([(instances(puzzle), g) for puzzle, _, g in references])
         for (puzzle, number, _), verdict in zip(references, verdicts, strict=True):
             advance(1)
             if not verdict.passed:

@@ -31,6 +31,8 @@ class Candidate:
     """Why there is none; empty where there is one."""
     detail: str
     """The reason in a sentence; empty where there is one."""
+    more_inputs: tuple[str, ...] = ()
+    """Other inputs of f on which g must be right too, as in `Puzzle.more_inputs`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,18 @@ def solve(
 
 
 def _cut(puzzle: Puzzle, number: int | None, index: int, completion: Completion) -> Candidate:
+    def candidate(g: str | None, no_g: str, detail: str) -> Candidate:
+        return Candidate(
+            puzzle.id, puzzle.f, index, completion, g, no_g, detail, puzzle.more_inputs
+        )
+
     if completion.finish_reason is FinishReason.PROMPT_TOO_LONG:
-        reason, detail = completion.finish_reason, "prompt and new tokens exceed the context"
-        return Candidate(puzzle.id, puzzle.f, index, completion, None, reason, detail)
+        reason = completion.finish_reason
+        return candidate(None, reason, "prompt and new tokens exceed the context")
     g = cut_solution(solve_head(puzzle, number), completion.text)
     if isinstance(g, Rejection):
-        return Candidate(puzzle.id, puzzle.f, index, completion, None, g.reason, g.detail)
-    return Candidate(puzzle.id, puzzle.f, index, completion, g, "", "")
+        return candidate(None, g.reason, g.detail)
+    return candidate(g, "", "")
 
 
 def candidate_to_row(candidate: Candidate) -> Row:
@@ -96,6 +103,7 @@ def candidate_to_row(candidate: Candidate) -> Row:
     return {
         "puzzle_id": candidate.puzzle_id,
         "f": candidate.f,
+        "more_inputs": list(candidate.more_inputs),
         "index": candidate.index,
         **asdict(candidate.completion),
         "g": candidate.g,
@@ -114,6 +122,7 @@ def candidate_from_row(row: Row) -> Candidate:
         row["g"],
         row["no_g"],
         row["detail"],
+        tuple(row["more_inputs"]),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from puzzles import from_row, instances, to_row
 from puzzles.files import PuzzleFileError
 from puzzles.jsonl import read_puzzles
 
@@ -146,3 +147,46 @@ def test_a_missing_file_a_folder_and_a_broken_gzip(tmp_path: Path) -> None:
         with pytest.raises(PuzzleFileError) as caught:
             read_puzzles(path)
         assert str(caught.value) == f"{path}: {message}"
+
+
+def test_further_inputs_are_read_and_give_f_at_each(tmp_path: Path) -> None:
+    row = GOOD | {
+        "f": "def f(x: int, n=3, m=[1, 2],):\n    return x == n",
+        "more_inputs": ["n=4, m=[]"],
+    }
+    (puzzle,) = read_puzzles(write(tmp_path, row))
+    assert puzzle.inputs == "n=3, m=[1, 2]"
+    assert instances(puzzle) == [
+        "def f(x: int, n=3, m=[1, 2],):\n    return x == n",
+        "def f(x: int, n=4, m=[]):\n    return x == n",
+    ]
+    assert from_row(json.loads(json.dumps(to_row(puzzle)))) == puzzle
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        "n=4, m=5",
+        "m=4",
+        "n",
+        "",
+        "n=",
+        "4",
+        "n=4): return x == 4 #",
+        "n=4 # four",
+        "n=4): pass\ndef g(n=4",
+        "n: int = 4",
+        "*, n=4",
+    ],
+)
+def test_further_inputs_that_change_more_than_defaults_are_refused(
+    inputs: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PuzzleFileError, match=r"line 1: 'f' of 'a' is no puzzle: the inputs "):
+        read_puzzles(write(tmp_path, GOOD | {"more_inputs": [inputs]}))
+
+
+def test_an_f_without_inputs_has_no_further_ones(tmp_path: Path) -> None:
+    row = {"name": "a", "f": "def f(x: int):\n    return x == 3", "more_inputs": ["n=4"]}
+    with pytest.raises(PuzzleFileError, match=r"f has no inputs, so 'n=4' can't stand for them"):
+        read_puzzles(write(tmp_path, row))

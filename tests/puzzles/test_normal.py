@@ -107,7 +107,7 @@ def test_a_normal_form_is_its_own_normal_form(name: str) -> None:
 
 
 def test_p3_normal_forms_are_their_own_normal_forms(p3_folder: Path) -> None:
-    for puzzle in read_p3(p3_folder / "puzzles.json"):
+    for puzzle in read_p3(p3_folder / "puzzles.json").puzzles:
         once = normal_form(puzzle.f)
         assert normal_form(once) == once
 

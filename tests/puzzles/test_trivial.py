@@ -8,7 +8,7 @@ import pytest
 
 from judge import Limits
 from puzzles import Reason, puzzle_from_source
-from puzzles.trivial import check_trivial, trivial_answers
+from puzzles.trivial import check_loads, check_trivial, trivial_answers
 
 LIMITS = Limits(fuel=1_000_000_000)
 
@@ -64,3 +64,35 @@ def test_only_true_itself_makes_a_puzzle_trivial(
     assert (None if rejection is None else rejection.reason) is reason
     if rejection is not None and detail is not None:
         assert rejection.detail == detail
+
+
+@pytest.mark.parametrize(
+    ("source", "solved"),
+    [
+        ("def f(x: int): return x and nothing == x", True),
+        ("def f(x: int): return 7 if x == 7 else 0", True),
+        ("def f(x: int): return x == 101", False),
+        ("def f(x: int):\n    if x > 101:\n        return y == 1\n    return x == 101", False),
+        ("def f(x: int, n=[5]):\n    n.append(x)\n    return n == [5, 101]", False),
+        ("def f(original: int, n=4): return original / 0 == n", False),
+        ("def f(x: int, n=0): return f(x, 1) if n == 0 else x == 3", True),
+    ],
+)
+def test_the_released_code_takes_name_errors_and_true_values_as_solved(
+    source: str, solved: bool
+) -> None:
+    rejection = check_trivial(puzzle_from_source(source, name="p"), LIMITS, as_released=True)
+    assert (None if rejection is None else rejection.reason) is (Reason.TRIVIAL if solved else None)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def f(x: int): return x == 3", None),
+        ("def f(x: Dict[str, int]): return x == nothing", None),
+        ("def f(x: int, n=nothing): return x == n", Reason.DOES_NOT_RUN),
+    ],
+)
+def test_what_is_not_asked_must_still_load(source: str, reason: Reason | None) -> None:
+    rejection = check_loads(puzzle_from_source(source, name="p", any_answer=True), LIMITS)
+    assert (None if rejection is None else rejection.reason) is reason

@@ -354,7 +354,7 @@ def test_running_the_written_configuration_repeats_the_run(
 def test_run_works_on_p3_by_settings_alone(p3_folder: Path) -> None:
     """P3 whole to train on, and of its held-out split the eight shortest, for time."""
     files = (p3_folder / "puzzles.json", p3_folder / "split.json")
-    shortest = sorted(read_p3(*files, "held_out"), key=lambda puzzle: len(puzzle.f))[:8]
+    shortest = sorted(read_p3(*files, "held_out").puzzles, key=lambda puzzle: len(puzzle.f))[:8]
     write_puzzles(Path("held_out.jsonl"), shortest)
     config = write("a.yaml", "")
     puzzles = [f"puzzles.train=p3:{p3_folder}", "puzzles.held_out=held_out.jsonl"]

@@ -14,6 +14,7 @@ from selftrain.filter import (
     filter_proposals,
     filtered_from_row,
     filtered_to_row,
+    is_spared,
     kept_puzzles,
     remember,
 )
@@ -127,3 +128,67 @@ def test_a_resumed_filter_goes_on_like_an_undisturbed_one() -> None:
 def test_only_what_passed_every_check_is_kept() -> None:
     found = filtered(proposals([*BY_REASON.values(), KEPT]))
     assert [puzzle.f for puzzle in kept_puzzles(found)] == [f"def f({KEPT}"]
+
+
+PAPER = FilterConfig(mode="paper")
+SPARED = next(i for i in range(100) if is_spared(f"001-{i:06d}", 0))
+CHECKED = next(i for i in range(100) if not is_spared(f"001-{i:06d}", 0))
+NEAR = (
+    "x: int, nums=[4, 9, 1], total=170):\n"
+    "    return x * max(nums) + sum(nums) - min(nums) == total and x > 3"
+)
+NAME_ERROR = "x: int):\n    return x == 601 or nothing"
+
+
+def as_released(text: str, start: int, seen: Seen | None = None) -> Filtered:
+    """Filter one proposal, of the number `start`, as the paper's released code does."""
+    (one,) = filter_proposals(
+        proposals([text], start),
+        seen if seen is not None else Seen([TRAIN]),
+        NearIndex([HELD_OUT]),
+        PAPER,
+        LIMITS,
+        seed=0,
+        advance=lambda _: None,
+    )
+    return one
+
+
+@pytest.mark.parametrize(
+    ("text", "checked", "spared"),
+    [
+        (BY_REASON["syntax"], "syntax", "syntax"),
+        (BY_REASON["no_return"], "no_return", "no_return"),
+        (BY_REASON["signature"], "signature", "signature"),
+        (BY_REASON["duplicate"], "duplicate", "duplicate"),
+        (BY_REASON["does_not_run"], "does_not_run", "does_not_run"),
+        (BY_REASON["answer_type"], "answer_type", ""),
+        (BY_REASON["answer_unused"], "answer_unused", ""),
+        (BY_REASON["trivial"], "trivial", ""),
+        ("x: bool):\n    return x == 2", "trivial", ""),
+        (NAME_ERROR, "trivial", ""),
+        (NEAR, "", ""),
+        ("x):\n    return x == 3", "answer_type", "answer_type"),
+    ],
+)
+def test_the_papers_mode_spares_some_the_last_checks(text: str, checked: str, spared: str) -> None:
+    assert reason(as_released(text, CHECKED)) == checked
+    assert reason(as_released(text, SPARED)) == spared
+
+
+def test_our_mode_keeps_an_f_that_raises_a_name_error_and_drops_near_duplicates() -> None:
+    assert [reason(one) for one in filtered(proposals([NAME_ERROR, NEAR]))] == ["", "too_close"]
+
+
+def test_one_in_twenty_is_spared_and_another_seed_spares_others() -> None:
+    ids = [f"001-{i:06d}" for i in range(4000)]
+    spared = {name for name in ids if is_spared(name, 0)}
+    assert 150 < len(spared) < 250
+    assert spared != {name for name in ids if is_spared(name, 1)}
+
+
+def test_a_resumed_filter_in_the_papers_mode_knows_what_was_spared() -> None:
+    for text in (BY_REASON["answer_type"], NEAR, BY_REASON["does_not_run"]):
+        resumed = Seen([TRAIN])
+        remember(resumed, [filtered_from_row(filtered_to_row(as_released(text, SPARED)))])
+        assert reason(as_released(text, SPARED, resumed)) == "duplicate"

@@ -1,6 +1,7 @@
 """The texts a model goes on from: the paper's, to the character, where our functions make them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +34,13 @@ def golden(p3_folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def p3(p3_folder: Path) -> dict[str, Puzzle]:
-    return {puzzle.family: puzzle for puzzle in read_p3(p3_folder / "puzzles.json")}
+    return {puzzle.family: puzzle for puzzle in read_p3(p3_folder / "puzzles.json").puzzles}
 
 
-def tutorial(prefix: str) -> list[Puzzle]:
-    """Read the five solved puzzles of the paper's prompt back from its text."""
-    parts = prefix.strip().split("\n\n")
-    found = []
-    for number in range(1, 6):
-        f = next(part for part in parts if part.startswith(f"def f{number}("))
-        g = next(part for part in parts if part.startswith(f"def g{number}("))
-        found.append(
-            puzzle_from_source(
-                f.replace(f"def f{number}(", "def f("),
-                name=f"tutorial-{number}",
-                solutions=(g.replace(f"def g{number}(", "def g("),),
-            )
-        )
-    return found
+@pytest.fixture(scope="module")
+def p3_train(p3_folder: Path) -> list[Puzzle]:
+    files = (p3_folder / "puzzles.json", p3_folder / "split.json")
+    return read_p3(*files, "train").puzzles
 
 
 def test_a_prompt_to_propose_is_the_papers(golden: dict[str, Any], p3: dict[str, Puzzle]) -> None:
@@ -58,10 +48,43 @@ def test_a_prompt_to_propose_is_the_papers(golden: dict[str, Any], p3: dict[str,
     assert propose_prompt(shown) == golden["propose"]["prompt"]
 
 
-def test_a_prompt_to_solve_is_the_papers(golden: dict[str, Any], p3: dict[str, Puzzle]) -> None:
-    few_shot = tutorial(golden["few_shot_prefix"])
+def test_a_prompt_to_solve_is_the_papers(
+    golden: dict[str, Any], p3: dict[str, Puzzle], p3_train: list[Puzzle]
+) -> None:
+    few_shot = few_shot_puzzles(p3_train, 5)
     prompts = [solve_prompt(p3[one["puzzle"]], few_shot) for one in golden["solve"]]
     assert prompts == [one["prompt"] for one in golden["solve"]]
+    assert all(prompt.startswith(golden["few_shot_prefix"]) for prompt in prompts)
+    assert len(golden["solve"]) == 2
+
+
+def test_the_papers_five_come_first_and_others_after_them(p3_train: list[Puzzle]) -> None:
+    chosen = few_shot_puzzles(p3_train, 7)
+    assert [puzzle.family for puzzle in chosen[:5]] == [f"Tutorial{i}" for i in range(1, 6)]
+    assert len({puzzle.family for puzzle in chosen}) == 7
+
+
+def test_the_papers_five_are_chosen_from_p3_alone(p3_train: list[Puzzle]) -> None:
+    own = [replace(puzzle, origin="file") for puzzle in p3_train]
+    assert [puzzle.family for puzzle in few_shot_puzzles(own, 1)] == [
+        next(puzzle.family for puzzle in own if puzzle.solutions)
+    ]
+
+
+def test_only_the_blanks_of_a_repeated_text_are_taken_out() -> None:
+    f = "def f(s: str):\n    return len(s) == 9"
+    solution = "def g():\n    return 'a b' * (1 + 2) + str(3 * 4) + 'c' * len('d e')"
+    puzzle = puzzle_from_source(
+        f, name="Tutorial1:0", family="Tutorial1", origin="p3", solutions=(solution,)
+    )
+    (shown,) = few_shot_puzzles([puzzle], 1)
+    assert shown.solutions == ("def g():\n    return 'a b'*(1+2)+str(3 * 4) + 'c' * len('d e')",)
+
+
+def test_a_prompt_shows_the_first_inputs_alone() -> None:
+    puzzle = replace(TWO_INPUTS, more_inputs=("a=777, b=[8]",))
+    assert solve_prompt(puzzle) == solve_prompt(TWO_INPUTS)
+    assert propose_prompt([puzzle]) == propose_prompt([TWO_INPUTS])
 
 
 def test_every_head_of_p3_is_one_line(p3: dict[str, Puzzle]) -> None:
