@@ -8,8 +8,13 @@ from selftrain.references import failures
 
 
 def check(tasks: str, num_workers: int) -> int:
-    """Judge all reference solutions, print those that fail, and return 1 if any does."""
-    puzzles = read_split(tasks, "all")
+    """Judge all reference solutions, print those that fail, and return 1 if any does.
+
+    A puzzle that cannot be read is printed too, and counts as a failure.
+    """
+    refused: list[str] = []
+    puzzles = read_split(tasks, "all", refused.append)
+    print("\n".join(refused), end="\n" if refused else "")
     judging = judging_in_evaluation(JudgeConfig(num_workers=num_workers))
     failed = 0
     for failure in failures(puzzles, judging, Progress()):
@@ -20,5 +25,6 @@ def check(tasks: str, num_workers: int) -> int:
     print(
         f"{num_references - failed:,} of {num_references:,} reference solutions"
         f" of {len(puzzles):,} puzzles passed ({without:,} puzzles have none)"
+        + (f"; {len(refused):,} puzzles or solutions could not be read" if refused else "")
     )
-    return 1 if failed else 0
+    return 1 if failed or refused else 0

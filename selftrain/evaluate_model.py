@@ -5,6 +5,7 @@ from pathlib import Path
 from selftrain.config import Config
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
+from selftrain.humaneval import function_rows, names_functions, read_functions
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
@@ -41,6 +42,9 @@ def evaluate_model(config: Config, model: str, tasks: str | None, output: Path |
 
 
 def _rows(config: Config) -> list[Row]:
+    if names_functions(config.puzzles.held_out):
+        problems = read_functions(config.puzzles.held_out)
+        return function_rows(problems, config, load_sampler(config.model), Progress())
     train, puzzles = read_splits(config.puzzles)
     progress = Progress()
     train = with_sound_references(train, config, progress)

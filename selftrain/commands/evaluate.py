@@ -15,7 +15,9 @@ def add(commands: Any) -> None:
     add_settings(evaluate)
     evaluate.add_argument("--config", type=Path, help="take the settings of this file first")
     evaluate.add_argument(
-        "--tasks", help="builtin, p3:FOLDER or a JSONL file (default: puzzles.held_out)"
+        "--tasks",
+        help="builtin, p3, p3-all (all instances of a problem), humaneval, each but the first also"
+        " with :PATH of a copy, or a JSONL file of puzzles (default: puzzles.held_out)",
     )
     evaluate.add_argument("--output", type=Path, help="write a row a puzzle to this file")
 
