@@ -44,7 +44,7 @@ def filter_proposals(
     held_out: NearIndex,
     config: FilterConfig,
     limits: Limits,
-    seed: int = 0,
+    seed: int,
     *,
     advance: Callable[[int], object],
 ) -> Iterator[Filtered]:

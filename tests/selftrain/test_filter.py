@@ -66,6 +66,7 @@ def filtered(made: Sequence[Proposal], seen: Seen | None = None) -> list[Filtere
             NearIndex([HELD_OUT]),
             FilterConfig(),
             LIMITS,
+            0,
             advance=lambda _: None,
         )
     )
@@ -148,7 +149,7 @@ def as_released(text: str, start: int, seen: Seen | None = None) -> Filtered:
         NearIndex([HELD_OUT]),
         PAPER,
         LIMITS,
-        seed=0,
+        0,
         advance=lambda _: None,
     )
     return one
