@@ -1,0 +1,129 @@
+"""An ablation from pools to measured arms: every arm trains the base model, all else equal.
+
+Pools first, which arms share; then the pairs of each kind; then, a seed after the other, each arm
+takes its pairs, trains, and is measured. What is finished is not done again. What arms are is in
+arms.py, how pairs are chosen in data.py, budget.py and draw.py, what came out in results.py.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+from selftrain import round_files
+from selftrain.ablation.arms import BASE, Arm, Generator
+from selftrain.ablation.budget import check_data, token_budget, write_examples
+from selftrain.ablation.data import write_pairs
+from selftrain.ablation.directory import AblationDirectory
+from selftrain.epochs import choose_epoch, measure_epochs, try_puzzles
+from selftrain.evaluate import EVALUATED
+from selftrain.experiment import Experiment
+from selftrain.files import Row, read_rows, write_json
+from selftrain.loop import invent_puzzles, train
+from selftrain.run_directory import RoundDirectory
+from selftrain.sampling.lazy import LazySampler
+from selftrain.statistics import evaluation_metrics
+
+
+def run_arms(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm]) -> Iterator[int]:
+    """Make what is missing of every arm and seed; yield each seed once it is complete.
+
+    Raises `Paused` where a limit is reached, `RunError` or `UsageError` where an arm cannot be.
+    """
+    experiments = [_of_seed(x, seed) for seed in seeds_of(x)]
+    learning = [arm for arm in arms if arm.data != BASE]
+    generators = list(dict.fromkeys(arm.generator for arm in learning))
+    for own, generator in product(experiments, generators):
+        drawing = [arm for arm in learning if arm.generator == generator]
+        pool = make_pool(x, own, directory, generator) if generator else None
+        write_pairs(own, directory, generator, pool, drawing)
+        check_data(own, directory, drawing)
+    budget = token_budget(x.config, directory, arms, seeds_of(x))
+    for number, own in enumerate(experiments, start=1):
+        for place, arm in enumerate(arms, start=1):
+            where = f"seed {number} of {len(experiments)}, arm {place} of {len(arms)}"
+            make_arm(own, directory, arm, budget, where)
+        yield own.config.seed
+
+
+def seeds_of(x: Experiment) -> list[int]:
+    """Give the seeds: the configured one and those that follow."""
+    return [x.config.seed + number for number in range(x.config.ablate.num_seeds)]
+
+
+def make_pool(
+    x: Experiment, own: Experiment, directory: AblationDirectory, generator: Generator
+) -> RoundDirectory:
+    """Let a generator propose, solve and judge for a seed, or for all, unless that is done."""
+    shared = x.config.ablate.pool == "shared"
+    y = _of_seed(x, x.config.seed) if shared else own
+    pool = directory.pool(generator, y.config.seed)
+    if not pool.metrics.exists():
+        y.progress.say(f"seed {y.config.seed}: {generator.name} proposes and solves")
+        sampler = LazySampler(lambda: y.load_other(generator.model))
+        invent_puzzles(y, pool, sampler)
+        y.release(sampler)
+        write_json(pool.metrics, _counts(pool))
+    pool.remove_shards()
+    return pool
+
+
+def make_arm(
+    x: Experiment, directory: AblationDirectory, arm: Arm, budget: int, where: str
+) -> None:
+    """Choose an arm's pairs in one seed, train the base model on them and measure it."""
+    here = directory.arm(arm, x.config.seed)
+    if not here.metrics.exists():
+        x.progress.say(f"{where}: {arm.name}")
+        if arm.data != BASE:
+            write_examples(x.config, directory, arm, budget)
+            train(x, here)
+            choose_epoch(x, here)
+        model = here.model if arm.data != BASE else None
+        generator = LazySampler(lambda: x.load(model))
+        measure_epochs(x, here, generator)
+        try_puzzles(x, here, generator, x.held_out, EVALUATED.stage)
+        known_families = {puzzle.family for puzzle in x.train}
+        round_files.write_evaluation(here, x.held_out, x.dev, known_families)
+        write_json(here.metrics, _metrics(x, here))
+    here.remove_shards()
+
+
+def _of_seed(x: Experiment, seed: int) -> Experiment:
+    return replace(x, config=x.config.model_copy(update={"seed": seed}))
+
+
+def _counts(pool: RoundDirectory) -> Row:
+    """Count what a pool holds."""
+    outcomes: Counter[str] = Counter()
+    solved = set()
+    for row in read_rows(pool.candidates):
+        outcomes[row["outcome"]] += 1
+        if row["passed"]:
+            solved.add(row["puzzle_id"])
+    return {
+        "num_proposals": sum(1 for _ in read_rows(pool.proposals)),
+        "num_puzzles": sum(1 for _ in read_rows(pool.puzzles)),
+        "num_solved": len(solved),
+        "num_attempts": outcomes.total(),
+        "num_passed": outcomes["passed"],
+        "outcomes": dict(sorted(outcomes.items())),
+    }
+
+
+def _metrics(x: Experiment, here: RoundDirectory) -> Row:
+    """Give what came out of an arm in one seed; written last."""
+    rows = list(read_rows(here.evaluation))
+    metrics: Row = {"seed": x.config.seed}
+    metrics |= evaluation_metrics(rows, x.config.evaluate.k, x.config.seed)
+    if here.examples.exists():
+        taught = [(row["num_tokens"], row["passed"]) for row in read_rows(here.examples)]
+        log = list(read_rows(here.training_log))
+        metrics |= {
+            "train/num_examples": len(taught),
+            "train/num_tokens": sum(size for size, _ in taught),
+            "train/num_passed": sum(passed for _, passed in taught),
+            "train/steps": len(log),
+            "train/final_loss": log[-1]["loss"],
+        }
+    return metrics
