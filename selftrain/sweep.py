@@ -116,13 +116,13 @@ def sweep_text(rows: dict[float, list[Row]], ks: Sequence[int], seed: int) -> st
     greedy = rows_greedy(next(iter(rows.values())), seed)
     if greedy:
         lines.append(f"greedy, one solution a puzzle: {_spelt(greedy)}")
-    lines.append("")
-    for one in (best(rows, k, seed) for k in ks):
-        lines.append(
-            f"best for Pass@{one.k}: evaluate.temperature={one.temperature:g}"
-            f"{_told_apart(one, len(rows))}"
-        )
-    return "\n".join(lines)
+    chosen = [best(rows, k, seed) for k in ks]
+    settings = [
+        f"best for Pass@{one.k}: evaluate.temperature={one.temperature:g}"
+        f"{_told_apart(one, len(rows))}"
+        for one in chosen
+    ]
+    return "\n".join([*lines, "", *settings])
 
 
 def _told_apart(one: Best, num_temperatures: int) -> str:

@@ -4,9 +4,15 @@ The drawings of a report, which take their colours from its page, are in charts.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from selftrain.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _STYLE = {
     "svg.hashsalt": "selftrain sweep",
@@ -37,21 +43,13 @@ def draw_sweep(
     with style.context(["default", _STYLE]):
         figure = Figure(figsize=(7.2, 4.2), layout="constrained")
         axes = figure.subplots()
+        # Intervals of several k at one temperature would lie on each other.
+        gaps = [right - left for left, right in pairwise(temperatures)]
+        apart = 0.36 * min(gaps, default=0.2) / len(lines)
         for index, (k, estimates) in enumerate(lines.items()):
             color = colormaps["viridis"](0.85 * index / max(1, len(lines) - 1))
-            values = [estimate.value for estimate in estimates]
-            ends = (
-                [estimate.value - estimate.low for estimate in estimates],
-                [estimate.high - estimate.value for estimate in estimates],
-            )
-            # Intervals of several k at one temperature would lie on each other.
-            x = [place + 0.006 * (index - (len(lines) - 1) / 2) for place in temperatures]
-            axes.errorbar(
-                x, values, yerr=ends, color=color, marker="o", mfc="white", capsize=3,
-                label=f"Pass@{k}",
-            )  # fmt: skip
-            highest = values.index(max(values))
-            axes.plot(x[highest], values[highest], color=color, marker="o")
+            x = [place + apart * (index - (len(lines) - 1) / 2) for place in temperatures]
+            _draw_line(axes, x, estimates, color=color, label=f"Pass@{k}")
         axes.set_xticks(temperatures, [f"{temperature:g}" for temperature in temperatures])
         axes.set_xlabel("temperature (filled: best on dev)")
         axes.set_ylabel("Pass@k on the dev puzzles")
@@ -59,7 +57,23 @@ def draw_sweep(
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
         for path in paths:
-            undated = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            unfinished = path.with_name(f"unfinished-{path.name}")
-            figure.savefig(unfinished, dpi=150, metadata=undated)
-            unfinished.replace(path)
+            _save(figure, path)
+
+
+def _draw_line(
+    axes: "Axes", x: Sequence[float], estimates: Sequence[Estimate], **look: Any
+) -> None:
+    values = [estimate.value for estimate in estimates]
+    below = [estimate.value - estimate.low for estimate in estimates]
+    above = [estimate.high - estimate.value for estimate in estimates]
+    axes.errorbar(x, values, yerr=(below, above), marker="o", mfc="white", capsize=3, **look)
+    highest = values.index(max(values))
+    axes.plot(x[highest], values[highest], color=look["color"], marker="o", zorder=5)
+
+
+def _save(figure: "Figure", path: Path) -> None:
+    """Save without a date, so that the same numbers give the same bytes."""
+    undated = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    unfinished = path.with_name(f"unfinished-{path.name}")
+    figure.savefig(unfinished, dpi=150, metadata=undated)
+    unfinished.replace(path)
