@@ -66,4 +66,4 @@ def humaneval() -> dict[str, FunctionProblem]:
 
 def _first_line(error: Exception) -> str:
     """Keep an error of many lines to one that can stand in a sentence."""
-    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
+    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:90]
