@@ -4,15 +4,14 @@ The verdicts are given in judge.py, and what lies too near a held-out puzzle is 
 decontaminate.py. Nothing is judged here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from random import Random
 
 from judge import Outcome
 from puzzles import Puzzle
 from selftrain.config import CurateConfig
-from selftrain.files import Format
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 from selftrain.seeds import derive_seed
@@ -48,8 +47,6 @@ def curate(
     config: CurateConfig,
     seed: int,
     round_number: int,
-    *,
-    advance: Callable[[int], object],
 ) -> Iterator[Example]:
     """Make examples of judged candidates, which come puzzle by puzzle in the order of `puzzles`.
 
@@ -58,7 +55,6 @@ def curate(
     by_id = {puzzle.id: puzzle for puzzle in puzzles}
     for puzzle_id, group in groupby(judged, key=lambda one: one.candidate.puzzle_id):
         attempts = list(group)
-        advance(1)
         num_correct = sum(one.passed for one in attempts)
         if config.drop_always_solved and num_correct == len(attempts):
             continue
@@ -122,6 +118,3 @@ def _distinct(attempts: Iterable[Judged]) -> list[Judged]:
 def _size(g: str | None) -> tuple[int, str]:
     assert g is not None, "only what was cut is chosen"
     return len(g), g
-
-
-EXAMPLES = Format("curate", asdict, lambda row: Example(**row))

@@ -11,6 +11,8 @@ from pathlib import Path
 from judge import Limits
 from puzzles import Puzzle, from_row
 from selftrain.config import Config, ModelConfig
+from selftrain.decontaminate import HeldOutIndex
+from selftrain.diversity.measure import Embed
 from selftrain.evaluate import Evaluation, evaluation_of
 from selftrain.files import Format, Record, Row, append_row, read_rows, write_rows
 from selftrain.judge import Judging, judging_in_rounds
@@ -41,6 +43,8 @@ class Experiment:
     """Loads the base model (None), or the model that a round trained, for sampling."""
     load_other: Callable[[ModelConfig], Sampler]
     """Loads a model that proposes or solves and is not the one that learns."""
+    embed: Embed | None = None
+    """Embeds puzzles by the base model, to see how varied they are; None leaves that out."""
     dev: Sequence[Puzzle] = ()
     """Train puzzles that choices are made on; no prompt shows them."""
     begun: float = field(default_factory=time.monotonic)
@@ -81,6 +85,11 @@ class Experiment:
     def judging(self) -> Judging:
         """How the candidates of a round are judged."""
         return judging_in_rounds(self.config.judge)
+
+    @cached_property
+    def nearness(self) -> HeldOutIndex:
+        """The held-out puzzles, as examples are compared with them."""
+        return HeldOutIndex(self.held_out, self.config.decontaminate)
 
     @cached_property
     def filter_limits(self) -> Limits:

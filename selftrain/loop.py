@@ -13,7 +13,9 @@ from puzzles.near import NearIndex
 from puzzles.seen import Seen
 from selftrain import round_files
 from selftrain.config import of_round
-from selftrain.curate import EXAMPLES, curate
+from selftrain.curate import curate
+from selftrain.decontaminate import CHECKED, decontaminate
+from selftrain.diversity import measure_diversity, read_diversity
 from selftrain.epochs import choose_epoch, measure_epochs, try_puzzles
 from selftrain.errors import RunError
 from selftrain.evaluate import EVALUATED
@@ -44,6 +46,7 @@ def self_train(x: Experiment) -> Iterator[RoundDirectory]:
             if number > 0:
                 invent_puzzles(x, here, generator)
                 x.release(generator)
+                watch_diversity(x, here)
                 train(x, here)
                 choose_epoch(x, here)
                 generator = x.generator(number)
@@ -67,7 +70,9 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         proposing = partial(propose, proposer, x.train, c.propose, c.seed, here.number, indices)
         proposals = once(PROPOSALS, len(indices), proposing)
 
-        filtering = partial(filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits)
+        filtering = partial(
+            filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits, c.seed
+        )
         filtered = once(FILTERED, len(proposals), filtering)
         remember(seen, filtered)
         puzzles = kept_puzzles(filtered)
@@ -78,13 +83,28 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         judging = partial(judge_candidates, candidates, x.judging)
         judged = once(JUDGED, len(candidates), judging)
 
-        curating = partial(curate, puzzles, judged, c.curate, c.seed, here.number)
-        num_examples += len(once(EXAMPLES, len(puzzles), curating))
+        examples = list(curate(puzzles, judged, c.curate, c.seed, here.number))
+        checking = partial(decontaminate, examples, x.nearness, c.decontaminate, x.judging)
+        checked = once(CHECKED, len(examples), checking)
+        num_examples += sum(one.rejection is None for one in checked)
         if c.propose.num_pairs and num_examples >= of_round(c.propose.num_pairs, here.number):
             break
     round_files.write_stages(here, x.examples_before(here.number), c)
+    round_files.write_near(here, x.nearness, x.train)
     if num_examples == 0:
         raise RunError(round_files.why_nothing_was_kept(here))
+
+
+def watch_diversity(x: Experiment, here: RoundDirectory) -> None:
+    """Measure how varied the round's puzzles are, and warn where that falls."""
+    c = x.config
+    if not here.diversity.exists():
+        earlier = [x.run.round(number) for number in range(1, here.number)]
+        num_proposals = sum(1 for _ in read_rows(here.proposals))
+        with x.timed(here, "diversity", 0, num_proposals) as advance:
+            measure_diversity(here, earlier, x.train, c.diversity, x.embed, c.seed, advance=advance)
+    for warning in read_diversity(here.diversity).warnings:
+        x.progress.say(warning)
 
 
 def train(x: Experiment, here: RoundDirectory) -> None:

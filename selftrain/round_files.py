@@ -11,12 +11,15 @@ from pathlib import Path
 from puzzles import Puzzle
 from puzzles.reasons import Reason
 from selftrain.config import Config
-from selftrain.curate import EXAMPLES, chosen_pairs
+from selftrain.curate import chosen_pairs
+from selftrain.decontaminate import CHECKED, HeldOutIndex, removed_row
 from selftrain.difficulty import difficulties
+from selftrain.diversity import read_diversity
 from selftrain.evaluate import EVALUATED, count_correct
 from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
 from selftrain.judge import JUDGED
+from selftrain.near_training import near_rows
 from selftrain.run_directory import DEV, EPOCH, RoundDirectory
 from selftrain.statistics import evaluation_metrics, rows_pass_at_k
 
@@ -43,16 +46,31 @@ def write_stages(here: RoundDirectory, before: Iterable[Row], config: Config) ->
     write_rows(here.candidates, here.rows(JUDGED.stage))
     write_rows(here.difficulties, difficulties(here.rows(JUDGED.stage)))
     write_rows(here.examples, chain(before, _kept(here, config)))
+    write_rows(here.removed, map(removed_row, _removed(here)))
 
 
 def _kept(here: RoundDirectory, config: Config) -> Iterator[Row]:
-    """Stream the round's examples, at most `curate.max_pairs` of them."""
+    """Stream the round's examples that are near no held-out puzzle, at most `max_pairs`."""
     if config.curate.max_pairs is None:
-        yield from here.rows(EXAMPLES.stage)
+        yield from _clean(here)
         return
-    rates = [row["num_correct"] / row["num_attempts"] for row in here.rows(EXAMPLES.stage)]
+    rates = [row["num_correct"] / row["num_attempts"] for row in _clean(here)]
     chosen = chosen_pairs(rates, config.curate, config.seed, here.number)
-    yield from (row for i, row in enumerate(here.rows(EXAMPLES.stage)) if i in chosen)
+    yield from (row for i, row in enumerate(_clean(here)) if i in chosen)
+
+
+def _removed(here: RoundDirectory) -> Iterator[Row]:
+    return (row for row in here.rows(CHECKED.stage) if row["rejection"] is not None)
+
+
+def _clean(here: RoundDirectory) -> Iterator[Row]:
+    return (row["example"] for row in here.rows(CHECKED.stage) if row["rejection"] is None)
+
+
+def write_near(here: RoundDirectory, nearness: HeldOutIndex, train: Sequence[Puzzle]) -> None:
+    """Write which held-out puzzles something in training comes near."""
+    examples, checked = read_rows(here.examples), here.rows(CHECKED.stage)
+    write_rows(here.near, near_rows(nearness, train, examples, checked))
 
 
 def write_evaluation(
@@ -100,7 +118,7 @@ def write_metrics(here: RoundDirectory, config: Config) -> None:
     metrics["cost/eval_tokens"] = tokens
     metrics |= _epochs(here, config)
     if here.number > 0:
-        metrics |= _funnel(here) | _training(here)
+        metrics |= _funnel(here) | _training(here) | read_diversity(here.diversity).metrics
     write_json(here.metrics, metrics)
 
 
@@ -130,6 +148,13 @@ def why_nothing_was_kept(here: RoundDirectory) -> str:
         return (
             f"{here.path.name}: none of {reasons.total():,} proposals survived the filter ({why}); "
             f"see {here.proposals}, and try more propose.num_proposals or another model."
+        )
+    removed = Counter(row["reason"] for row in read_rows(here.removed))
+    if removed:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in removed.most_common())
+        return (
+            f"{here.path.name}: all {removed.total():,} examples were removed as too near to "
+            f"held-out puzzles ({why}); see {here.removed} and the settings of decontaminate."
         )
     outcomes = Counter(row["outcome"] for row in read_rows(here.candidates))
     why = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
@@ -172,10 +197,12 @@ def _solving(here: RoundDirectory) -> Row:
         if row["passed"]:
             solved.add(row["puzzle_id"])
     new = sum(1 for row in read_rows(here.examples) if row["round"] == here.number)
+    removed = Counter(row["reason"] for row in read_rows(here.removed))
     return {
         "funnel/solved": len(solved),
         "funnel/examples": new,
         **{f"outcome/{outcome}": outcomes[outcome] for outcome in sorted(outcomes)},
+        **{f"removed/{reason}": removed[reason] for reason in sorted(removed)},
         "cost/solution_tokens": num_tokens,
         "cost/judge_fuel": fuel,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from puzzles import Puzzle
-from selftrain import models
+from selftrain import embeddings, models
 from selftrain.config import Config
 from selftrain.config_file import differences, load_config, save_config
 from selftrain.dev import split_dev
@@ -101,6 +101,7 @@ def _prepare(
         progress=progress,
         load=lambda trained: models.load_sampler(config.model, trained),
         load_other=lambda other: models.load_sampler(other),
+        embed=lambda texts: embeddings.embed(config.model, texts),
     )
 
 

@@ -38,6 +38,11 @@ class RoundDirectory:
         return self.path / "2-diversity.json"
 
     @property
+    def vectors(self) -> Path:
+        """Embeddings of the round's puzzles, and digests of their shapes."""
+        return self.path / "2-diversity.npz"
+
+    @property
     def candidates(self) -> Path:
         """Every candidate solution with its verdict."""
         return self.path / "3-candidates.jsonl"

@@ -26,7 +26,7 @@ def judged(puzzle: Puzzle, *bodies: str, passed: bool = True) -> list[Judged]:
 
 def examples(pairs: list[Judged], seed: int = 0, **settings: Any) -> list[Example]:
     config = CurateConfig(**settings)
-    return list(curate([ADD, WORD], pairs, config, seed, 4, advance=lambda _: None))
+    return list(curate([ADD, WORD], pairs, config, seed, 4))
 
 
 def completions(pairs: list[Judged], max_solutions: int) -> list[str]:

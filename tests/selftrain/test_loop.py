@@ -93,10 +93,13 @@ def two_rounds(
 
 ROUND_FILES = {
     "1-proposals.jsonl",
+    "2-diversity.json",
+    "2-diversity.npz",
     "2-puzzles.jsonl",
     "3-candidates.jsonl",
     "3-difficulties.jsonl",
     "4-examples.jsonl",
+    "4-removed.jsonl",
     "5-model/config.json",
     "5-model/generation_config.json",
     "5-model/model.safetensors",
@@ -105,6 +108,7 @@ ROUND_FILES = {
     "5-model/training.jsonl",
     "6-eval-candidates.jsonl",
     "6-eval.jsonl",
+    "6-near.jsonl",
     "metrics.json",
 }
 
