@@ -157,7 +157,10 @@ def bootstrap_weights(clusters: tuple[str, ...], *, seed: int, num_replicates: i
     for times, indices in zip(times_drawn.T, members.values(), strict=True):
         # m draws of s puzzles each from a cluster of s are one draw of m * s.
         size = len(indices)
-        weights[:, indices] = rng.multinomial(times * size, np.full(size, 1 / size))
+        if size == 1:  # Most are, where puzzles have no families.
+            weights[:, indices[0]] = times
+        else:
+            weights[:, indices] = rng.multinomial(times * size, np.full(size, 1 / size))
     weights /= weights.sum(axis=1, keepdims=True)
     weights.flags.writeable = False
     return weights
