@@ -112,11 +112,11 @@ def _figure(
             groups[name] = _together(embedded)
     if any(not group.names for group in groups.values()):
         return Paragraph("There is no map: nothing was embedded (diversity.embeddings).")
-    rows = [group.directions for group in groups.values()]
+    rows = [group.directions[:NUM_POINTS] for group in groups.values()]
     points = lay_out(np.concatenate(rows), method, seed=0)
     drawn = np.split(points, np.cumsum([len(part) for part in rows])[:-1])
     shown = [
-        Group(label, [(x, y) for x, y in part[:NUM_POINTS].tolist()])
+        Group(label, [(x, y) for x, y in part.tolist()])
         for label, part in zip(groups, drawn, strict=True)
     ]
     caption = f"Puzzles as the base model embeds them, laid out by {method.upper()}."

@@ -28,25 +28,25 @@ def lay_out(rows: Directions, method: Method, seed: int) -> Points:
 def _pca(rows: Directions) -> Points:
     """Project on the two directions of the largest variance.
 
+    They come from the products of rows, since a map has fewer rows than a hidden state has numbers.
     An axis points where its largest component is positive: else its sign would be chance.
     """
-    from scipy.linalg import eigh
-
     centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
-    size = rows.shape[1]
-    _, axes = eigh(centred.T @ centred, subset_by_index=[max(0, size - 2), size - 1])
-    axes = axes[:, ::-1]
-    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    points: Points = centred @ (axes * np.sign(largest))
-    return points if size > 1 else np.pad(points, ((0, 0), (0, 1)))
+    _, vectors = np.linalg.eigh(centred @ centred.T)
+    axes = np.zeros((2, rows.shape[1]))
+    found = vectors[:, :-3:-1].T @ centred
+    axes[: len(found)] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+    largest = axes[[0, 1], np.abs(axes).argmax(axis=1)]
+    points: Points = centred @ (axes * np.sign(largest)[:, None]).T
+    return points
 
 
 def _umap(rows: Directions, seed: int) -> Points:
     try:
         from umap import UMAP  # type: ignore[import-not-found]
-    except ImportError:
+    except ImportError as error:
         raise UsageError(
-            "--umap needs the package umap-learn. Install it by pip install 'selftrain[umap]', or "
+            f"--umap needs the package umap-learn ({error}). Install it by pip install 'selftrain[umap]', or "
             "leave --umap out for a map by PCA."
         ) from None
     if len(rows) < 16:  # its default of 15 neighbours

@@ -46,7 +46,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 NUM_FREQUENT = 5
 NUM_POINTS = 200
-"""Puzzles of each round that the map shows; all that are embedded decide on its axes."""
+"""Puzzles of each round on the map, which are a random draw of it."""
 
 
 def measure_diversity(
@@ -177,21 +177,19 @@ def _apart(rounds: Sequence[Vectors]) -> Row:
 
 
 def _map(rounds: Sequence[Vectors], numbers: Sequence[int], seed: int) -> tuple[Point, ...]:
-    """Lay out train puzzles and all rounds together, and show some points of each."""
+    """Lay out some train puzzles and some of every round so far together."""
     groups = {
         0: rounds[0].train,
         **dict(zip(numbers, (one.puzzles for one in rounds), strict=True)),
     }
-    groups = {number: group for number, group in groups.items() if group.names}
-    if not groups:
+    shown = [
+        (number, name, direction)
+        for number, group in groups.items()
+        for name, direction in zip(group.names[:NUM_POINTS], group.directions, strict=False)
+    ]
+    if not shown:
         return ()
-    points = lay_out(np.concatenate([group.directions for group in groups.values()]), "pca", seed)
-    shown: list[Point] = []
-    start = 0
-    for number, group in groups.items():
-        some = points[start : start + len(group.names)][:NUM_POINTS].tolist()
-        shown += [
-            Point(number, name, x, y) for name, (x, y) in zip(group.names, some, strict=False)
-        ]
-        start += len(group.names)
-    return tuple(shown)
+    points = lay_out(np.array([direction for _, _, direction in shown]), "pca", seed).tolist()
+    return tuple(
+        Point(number, name, x, y) for (number, name, _), (x, y) in zip(shown, points, strict=True)
+    )

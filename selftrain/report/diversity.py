@@ -131,7 +131,9 @@ _MEASURES: dict[str, _Spell] = {
     "Entropy of syntax, bits": _number("diversity/syntax_bits", 2),
     "Effective syntax": _number("diversity/effective_syntax", 2),
     "Families never seen before": _share_of("diversity/num_new_families", "diversity/num_families"),
-    "Definitions beyond the train families": lambda metrics: percent(metrics["diversity/beyond_train"]),
+    "Definitions beyond the train families": lambda metrics: percent(
+        metrics["diversity/beyond_train"]
+    ),
     "Mean distance of two": _number("diversity/mean_distance", 3),
     "Distance to the nearest before": _number("diversity/nearest_distance", 3),
 }
