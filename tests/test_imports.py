@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TRAINING = {"torch", "transformers", "peft", "accelerate"}
 MAY_TRAIN = {
+    "selftrain/embeddings.py",
     "selftrain/finetune.py",
     "selftrain/models.py",
     "selftrain/sampling/local.py",

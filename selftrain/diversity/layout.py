@@ -46,8 +46,8 @@ def _umap(rows: Directions, seed: int) -> Points:
         from umap import UMAP  # type: ignore[import-not-found]
     except ImportError as error:
         raise UsageError(
-            f"--umap needs the package umap-learn ({error}). Install it by pip install 'selftrain[umap]', or "
-            "leave --umap out for a map by PCA."
+            f"--umap needs the package umap-learn ({error}). Install it by "
+            "pip install 'selftrain[umap]', or leave --umap out for a map by PCA."
         ) from None
     if len(rows) < 16:  # its default of 15 neighbours
         raise UsageError(f"--umap: {len(rows)} embedded puzzles are too few. Leave --umap out.")
