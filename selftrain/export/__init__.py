@@ -1,0 +1,56 @@
+"""The command `selftrain export`: a run's data and model as folders that others' tools read.
+
+`dataset/` is for `datasets.load_dataset`, `model/` for transformers or PEFT. Nothing is uploaded.
+"""
+
+from pathlib import Path
+
+from selftrain.config_file import load_config
+from selftrain.errors import UsageError
+from selftrain.export.dataset import write_dataset
+from selftrain.export.dataset_card import dataset_card
+from selftrain.export.model import write_model
+from selftrain.export.model_card import model_card
+from selftrain.files import replacing, replacing_folder
+from selftrain.run_directory import RunDirectory
+
+__all__ = ["export"]
+
+CARD = "README.md"
+
+
+def export(folder: Path, output: Path | None, round_number: int | None, *, merged: bool) -> int:
+    """Write data and model of a round, the last by default, into a folder that is new.
+
+    The folder is there whole or not at all. Raises UsageError.
+    """
+    run = RunDirectory(folder)
+    if not run.config.is_file():
+        raise UsageError(f"{folder} has no config.yaml. Name a run directory, as in runs/tiny.")
+    number = _round(run, round_number)
+    output = output or run.path.with_name(f"{run.path.resolve().name}-round-{number:03d}")
+    if output.exists():
+        raise UsageError(f"{output}: is there already, and nothing is overwritten. Name another.")
+    config = load_config(run.config)
+    with replacing_folder(output) as unfinished:
+        written = write_dataset(run, config, number, unfinished / "dataset")
+        with replacing(unfinished / "dataset" / CARD) as file:
+            file.write(dataset_card(run, config, number, written))
+        is_adapter = write_model(run, config, number, unfinished / "model", merged=merged)
+        with replacing(unfinished / "model" / CARD) as file:
+            file.write(model_card(run, config, number, is_adapter=is_adapter))
+    print(output / "dataset", output / "model", sep="\n")
+    return 0
+
+
+def _round(run: RunDirectory, asked: int | None) -> int:
+    """Choose a complete round that trained a model. Raises UsageError where there is none."""
+    complete = [here.number for here in run.complete_rounds() if here.number > 0]
+    if not complete:
+        raise UsageError(f"{run.path}: no round with a trained model is complete. Run it first.")
+    if asked is not None and asked not in complete:
+        raise UsageError(
+            f"{run.path}: round {asked} is not complete, or trained no model. Complete are "
+            f"{', '.join(map(str, complete))}."
+        )
+    return asked if asked is not None else complete[-1]
