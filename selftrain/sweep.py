@@ -88,9 +88,10 @@ def sweep(config: Config, temperatures: Sequence[float], folder: Path) -> int:
         )
     directory = SweepDirectory(RunDirectory(folder))
     _refuse_foreign(directory, config)
-    train = read_split(config.puzzles.train, "train")
+    refused: list[str] = []
+    train = read_split(config.puzzles.train, "train", refused.append)
     with working_in(directory.run):
-        _measure(config, temperatures, directory, train)
+        _measure(config, temperatures, directory, train, refused)
         rows = {each: list(read_rows(directory.evaluation(each))) for each in temperatures}
         _publish(directory, config, rows)
     return 0
@@ -159,14 +160,18 @@ def _measure(
     temperatures: Sequence[float],
     directory: SweepDirectory,
     train: Sequence[Puzzle],
+    refused: Sequence[str],
 ) -> None:
     missing = [each for each in temperatures if not directory.evaluation(each).exists()]
     if not missing:
         return
     progress = Progress(directory.run.log)
+    for sentence in refused:
+        progress.say(sentence)
     sound = with_sound_references(train, config, progress)
     shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
-    _claim(config, directory, shown, dev)
+    made_with = provenance(command_line(), config, shown, dev, len(refused))
+    _claim(directory, config, {**made_with, "data": {}})  # It trains on nothing.
     sampler = LazySampler(lambda: models.load_sampler(config.model))
     for temperature in missing:
         at = config.evaluate.model_copy(update={"temperature": temperature})
@@ -175,11 +180,8 @@ def _measure(
         write_rows(directory.evaluation(temperature), rows)
 
 
-def _claim(
-    config: Config, directory: SweepDirectory, shown: list[Puzzle], dev: list[Puzzle]
-) -> None:
+def _claim(directory: SweepDirectory, config: Config, made_with: Row) -> None:
     """Write down what the sweep is made with, or refuse to go on with anything else."""
-    made_with = provenance(command_line(), config, shown, dev)
     if not directory.is_begun():
         save_config(config, directory.run.config)
         write_json(directory.run.provenance, made_with)
