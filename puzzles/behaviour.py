@@ -2,8 +2,9 @@
 
 What fits may fit by chance, and for many an f it does: every negative number, any long string. So
 a fit counts only where unrelated answers seldom fit, and never where the answer is one that anyone
-would try first. On P3, of the train split's answers 14 held-out puzzles accept some; one of those,
-PlantedClique by an answer of AnyTriangle, is more than chance.
+would try first. What is left is a suspicion. On P3 five held-out puzzles accept other answers of
+the train split: PlantedClique one of AnyTriangle, which is the same graph; Median many, so that it
+tells nothing; Study_6, BinaryAverage and InverseSuperFactorial one or two, by chance.
 """
 
 from __future__ import annotations

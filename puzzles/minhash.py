@@ -26,6 +26,9 @@ NUM_PERMUTATIONS = 128
 SEED = 1
 WEIGHTS = (0.1, 0.9)
 """How much a false and a missed candidate weigh: the false ones are counted out afterwards."""
+MARGIN = 0.2
+"""Candidates are asked for from so much less similarity on, since near its own threshold MinHash
+misses some."""
 
 _TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|\S")
 
@@ -51,7 +54,7 @@ class MinHashIndex:
 
         self.lowest = lowest
         self._empty = MinHash(NUM_PERMUTATIONS, seed=SEED)
-        self._index = MinHashLSH(lowest, NUM_PERMUTATIONS, weights=WEIGHTS)
+        self._index = MinHashLSH(max(lowest - MARGIN, 0.1), NUM_PERMUTATIONS, weights=WEIGHTS)
         self._puzzles = list(puzzles)
         self._pairs = [pairs(puzzle.f) for puzzle in self._puzzles]
         self._shapes = [shape(puzzle.f) for puzzle in self._puzzles]

@@ -159,33 +159,46 @@ def what_they_solve(
     judging: Judging,
 ) -> list[Solves]:
     """Say of each example, given with its puzzle, what it solves. Raises `judge.JudgeError`."""
-    judging = replace(
-        judging, limits=replace(judging.limits, fuel=min(judging.limits.fuel, MAX_FUEL))
-    )
+    fuel = min(judging.limits.fuel, MAX_FUEL)
+    judging = replace(judging, limits=replace(judging.limits, fuel=fuel))
+    telling, by_chance = _told_apart(examples, held_out, config, judging)
+    confirmed = _confirmed(telling, judging)
+    overlaps: dict[int, Overlap] = {}
+    for fit in telling:
+        if fit in confirmed:
+            overlaps.setdefault(fit.pair.number, _overlap(fit))
+    names: defaultdict[int, list[str]] = defaultdict(list)
+    for fit in by_chance:
+        names[fit.pair.number].append(fit.pair.held_out.name)
+    return [
+        Solves(overlaps.get(number), tuple(dict.fromkeys(names[number])))
+        for number in range(len(examples))
+    ]
+
+
+def _told_apart(
+    examples: Sequence[tuple[Example, Puzzle]],
+    held_out: HeldOutBehaviour,
+    config: DecontaminateConfig,
+    judging: Judging,
+) -> tuple[list[Fit], list[Fit]]:
+    """Find what solves a held-out puzzle: what tells something, and what is so by chance."""
     answers = Answers(examples, held_out, judging)
     pairs = list(_pairs(examples, held_out, keep_same_shape=config.same_shape == "keep"))
     given: defaultdict[str, list[Given]] = defaultdict(list)
     for one in _call(pairs, examples, held_out, judging):
         given[one.pair.held_out.name].append(one)
-    fits = [Fit(p, p.example.answer or "", False) for p in pairs if _fits(p, answers)]
+    fits = [Fit(pair, pair.example.answer or "", False) for pair in pairs if _fits(pair, answers)]
     fits += [Fit(g.pair, g.answer, True) for some in given.values() for g in some if g.passed]
-    trivial = held_out.num_trivial((fit.pair.held_out for fit in fits), judging)
-    telling: defaultdict[int, list[Fit]] = defaultdict(list)
-    by_chance: defaultdict[int, list[Fit]] = defaultdict(list)
+    num_trivial = held_out.num_trivial((fit.pair.held_out for fit in fits), judging)
+    told: tuple[list[Fit], list[Fit]] = ([], [])
     for fit in fits:
-        name = fit.pair.held_out.name
-        chance = answers.fits_by_chance(fit, trivial[name], config.max_base_rate) or (
-            fit.by_g and given_by_chance(fit, given[name], config.max_base_rate)
+        name, rate = fit.pair.held_out.name, config.max_base_rate
+        by_chance = answers.fits_by_chance(fit, num_trivial[name], rate) or (
+            fit.by_g and given_by_chance(fit, given[name], rate)
         )
-        (by_chance if chance else telling)[fit.pair.number].append(fit)
-    confirmed = _confirmed([fit for some in telling.values() for fit in some], judging)
-    return [
-        Solves(
-            next((_overlap(fit) for fit in telling[number] if fit in confirmed), None),
-            tuple(dict.fromkeys(fit.pair.held_out.name for fit in by_chance[number])),
-        )
-        for number in range(len(examples))
-    ]
+        told[by_chance].append(fit)
+    return told
 
 
 def _pairs(
