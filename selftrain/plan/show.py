@@ -20,7 +20,7 @@ from selftrain.plan.counts import (
     rates_at_most,
 )
 from selftrain.plan.probe import Probe, probe_experiment, run_probe
-from selftrain.plan.table import Plan, lay_out
+from selftrain.plan.table import Plan, lay_out, size
 from selftrain.plan.texts import (
     Count,
     count_roughly,
@@ -30,6 +30,7 @@ from selftrain.plan.texts import (
     stand_in,
 )
 from selftrain.plan.weights import NotWithinReach, Weights, are_local, measure_weights
+from selftrain.progress import Progress
 from selftrain.puzzle_source import read_splits
 
 
@@ -111,6 +112,7 @@ def _find_out(config: Config, puzzles: Puzzles, probe: bool | None) -> Known:
     why = why or _why_no_probe(config, probe)
     if why:
         return Known(weights, count, None, why, "")
+    _say_what_is_fetched(config, weights)
     x = probe_experiment(config, puzzles.train, puzzles.dev, puzzles.held_out)
     return Known(weights, count, run_probe(x), "", _machine(config))
 
@@ -141,6 +143,13 @@ def _why_no_probe(config: Config, probe: bool | None) -> str:
         if not are_local(model):
             return f"No probe: the weights of {model.name} are not here; --probe downloads them."
     return ""
+
+
+def _say_what_is_fetched(config: Config, weights: Weights | None) -> None:
+    """Tell of gigabytes before they come; most models are published with 2 or 4 bytes a weight."""
+    if weights is not None and not are_local(config.model):
+        low, high = size(2 * weights.parameters), size(4 * weights.parameters)
+        Progress().say(f"{config.model.name} is fetched for the probe: {low} to {high}")
 
 
 def _assumed_context(config: Config) -> int:

@@ -3,6 +3,7 @@
 Of a model of the hub, its config.json and its tokenizer are fetched where they are not there yet.
 """
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,6 +135,7 @@ def _adapter(model: "PreTrainedModel", finetune: FinetuneConfig) -> int:
         r=finetune.lora.rank,
         target_modules=modules if isinstance(modules, str) else list(modules),
     )
-    with torch.device("meta"):
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of one library about another
         adapted = get_peft_model(model, lora)
     return sum(weight.numel() for weight in adapted.parameters() if weight.requires_grad)
