@@ -29,7 +29,8 @@ class PuzzlesConfig(_Section):
     """Where the puzzles come from."""
 
     train: str = "builtin"
-    """`builtin`, a JSONL file, or `p3:FOLDER` with P3's puzzles.json and split.json."""
+    """`builtin`, a JSONL file, or `p3`, or `p3-all`, where a solution must pass on all instances
+    of a problem; `p3:FOLDER` names the folder of P3's puzzles.json and split.json."""
     held_out: str = "builtin"
     """The same for the puzzles that Pass@k is measured on."""
     num_dev: Annotated[int, Field(ge=0)] = 0
@@ -90,7 +91,8 @@ class FilterConfig(_Section):
 
     mode: Literal["strict", "paper"] = "strict"
     """`paper` filters as the released code does: 5% of the proposals skip the checks of type and
-    triviality, an f that raises NameError counts as solved, and near-duplicates stay."""
+    triviality, an f that raises NameError or returns what only counts as true is solved, and
+    near-duplicates stay."""
     max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
     """Drop a proposal that shares this part of the shorter's 5-token runs with a held-out puzzle.
 
@@ -168,13 +170,15 @@ class DecontaminateConfig(_Section):
     max_containment: Annotated[float, Field(gt=0, le=1)] = 0.75
     """Share of the shorter's 5-token runs from which two puzzles are near-duplicates."""
     max_jaccard: Annotated[float, Field(gt=0, le=1)] = 0.7
-    """Jaccard similarity of those runs from which they are, estimated by MinHash."""
+    """Jaccard similarity of their pairs of tokens, names as written, from which they are;
+    MinHash names the candidates."""
     max_base_rate: Annotated[float, Field(gt=0, le=1)] = 0.02
-    """A held-out puzzle that more than this share of unrelated answers solves tells nothing by
-    behaviour."""
+    """A held-out puzzle that more than this share of unrelated answers solves, two at least, tells
+    nothing by behaviour; trivial answers never do."""
     same_shape: Literal["keep", "remove"] = "keep"
     """What becomes of an example that differs from a held-out puzzle in constants only: a new
-    instance of a known family stays, or near-duplicate like any other."""
+    instance of a known family stays, or it is a near-duplicate like any other. One that differs
+    in names only never stays."""
 
 
 class LoraConfig(_Section):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from random import Random
 
 from puzzles import Puzzle
+from puzzles.p3_tutorials import FAMILIES as TUTORIALS
 from selftrain.errors import UsageError
 from selftrain.seeds import derive_seed
 
@@ -22,7 +23,8 @@ def split_dev(
     families: dict[str, list[Puzzle]] = {}
     for puzzle in train:
         families.setdefault(puzzle.family or puzzle.name, []).append(puzzle)
-    order = list(families)
+    # P3's tutorials are shown solved in every prompt to solve.
+    order = [family for family in families if family not in TUTORIALS]
     Random(derive_seed(seed, "dev")).shuffle(order)
     chosen: set[Puzzle] = set()
     while order and len(chosen) < num_dev:

@@ -1,6 +1,6 @@
 """Evaluate: n samples and one greedy solution of every held-out puzzle, each judged alone.
 
-Pass@k is worked out from the counts in statistics.py.
+Pass@k is worked out from the counts in statistics/.
 """
 
 from collections import Counter
@@ -85,6 +85,7 @@ def count_correct(
             "difficulty": puzzle.difficulty,
             "n": len(samples),
             "num_correct": sum(row["passed"] for row in samples),
+            "first_correct": next((row["index"] for row in samples if row["passed"]), None),
             "outcomes": dict(sorted(Counter(row["outcome"] for row in samples).items())),
             "greedy_passed": any(row["passed"] for row in candidates if row["index"] == GREEDY),
         }

@@ -5,7 +5,7 @@ This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves 
 an earlier process finished it, its rows are read instead. How that is done is in experiment.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 
@@ -31,11 +31,14 @@ from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
 
+Gather = Callable[[Experiment, RoundDirectory, LazySampler], None]
 
-def self_train(x: Experiment) -> Iterator[RoundDirectory]:
+
+def self_train(x: Experiment, gather: Gather | None = None) -> Iterator[RoundDirectory]:
     """Evaluate the base model, run the rounds; yield each round's directory once complete.
 
-    Raises `Paused` where a limit is reached, `RunError` where a round kept nothing to train on.
+    `gather` writes what a round trains on, by default what the generator invents. Raises `Paused`
+    where a limit is reached, `RunError` where a round kept nothing to train on.
     """
     generator = x.generator(0)
     for number in range(x.config.rounds + 1):
@@ -44,7 +47,7 @@ def self_train(x: Experiment) -> Iterator[RoundDirectory]:
             generator = x.generator(number)
         else:
             if number > 0:
-                invent_puzzles(x, here, generator)
+                (gather or invent_puzzles)(x, here, generator)
                 x.release(generator)
                 watch_diversity(x, here)
                 train(x, here)

@@ -18,7 +18,7 @@ from puzzles.cut import cut_solution
 from puzzles.files import PuzzleFileError
 from puzzles.filters import well_formed
 from puzzles.jsonl import read_objects
-from puzzles.syntax import parse
+from puzzles.syntax import SyntaxFailure, parse, unix_lines
 from selftrain.errors import UsageError
 from selftrain.prompts import solve_head
 from selftrain.sampling import Completion, FinishReason
@@ -212,7 +212,7 @@ def _candidate(puzzle: Puzzle, index: int, program: Program) -> Candidate:
 
 def _under_head(puzzle: Puzzle, source: str) -> str | Rejection:
     """Put the body of a g under the head that f asks for, with which every example begins."""
-    g = cut_solution(source.lstrip("\r\n"), "")
+    g = _definition(unix_lines(source).strip())
     if isinstance(g, Rejection):
         return g
     head = solve_head(puzzle)
@@ -223,6 +223,18 @@ def _under_head(puzzle: Puzzle, source: str) -> str | Rejection:
         detail = f"g has the parameter {min(strange)!r}, which f has not"
         return Rejection(Reason.SIGNATURE, detail)
     return cut_solution(head, _body(g))
+
+
+def _definition(source: str) -> str | Rejection:
+    """Take the g that a text begins with, whose head may go on in column 0."""
+    try:
+        first = next(iter(parse(source).body), None)
+    except SyntaxFailure:
+        # What follows g may be no Python.
+        first = None
+    if isinstance(first, ast.FunctionDef) and first.name == "g" and not first.decorator_list:
+        return "\n".join(source.split("\n")[: first.end_lineno])
+    return cut_solution(source, "")
 
 
 def _parameters(source: str) -> set[str]:

@@ -8,7 +8,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,26 @@ PACKAGES = (
     "peft",
     "accelerate",
     "numpy",
+    "scipy",
+    "datasketch",
     "wasmtime",
     "joblib",
 )
 
 
 def provenance(
-    command: Sequence[str], config: Config, train: Sequence[Puzzle], held_out: Sequence[Puzzle]
+    command: Sequence[str],
+    config: Config,
+    train: Sequence[Puzzle],
+    held_out: Sequence[Puzzle],
+    num_refused: int = 0,
+    data: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Describe command, commit, versions, hashes of models and guest, and the machine."""
+    """Describe command, commit, versions, hashes of models and guest, and the machine.
+
+    `num_refused` puzzles or solutions of the sources could not be read; `data` are hashes of
+    what is read besides.
+    """
     return {
         "command": list(command),
         "commit": _commit(),
@@ -45,7 +56,12 @@ def provenance(
             "engine": judge.engine_version(),
             "fingerprint": judge.guest_fingerprint(),
         },
-        "puzzles": {"train": _digest(train), "held_out": _digest(held_out)},
+        "puzzles": {
+            "train": _digest(train),
+            "held_out": _digest(held_out),
+            "num_refused": num_refused,
+        },
+        "data": dict(data or {}),
         "model": _model(config.model),
         "proposer": _model(config.propose.model),
         "solver": _model(config.solve.model),
@@ -59,7 +75,7 @@ def provenance(
 
 def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Name what a run on disk was made with and no longer has; empty where all is as it was."""
-    for key in ("judge", "puzzles", "model", "proposer", "solver", "packages"):
+    for key in ("judge", "puzzles", "data", "model", "proposer", "solver", "packages"):
         for name, value in before[key].items():
             if now[key].get(name) != value:
                 return f"{key}.{name} ({value}, now {now[key].get(name)})"
@@ -77,8 +93,8 @@ def _model(config: ModelConfig | None) -> dict[str, Any]:
 
 
 def _digest(puzzles: Sequence[Puzzle]) -> str:
-    """Hash the names and sources of puzzles, in order."""
-    text = "\0".join(f"{puzzle.name}\0{puzzle.f}" for puzzle in puzzles)
+    """Hash the names, sources and further inputs of puzzles, in order."""
+    text = "\0".join(f"{p.name}\0{p.f}\0{p.more_inputs}" for p in puzzles)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

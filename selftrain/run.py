@@ -1,6 +1,6 @@
 """The command `selftrain run`: begin a run directory or go on. The rounds are in loop.py."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from selftrain.dev import split_dev
 from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_json, write_rows
-from selftrain.loop import self_train
+from selftrain.loop import Gather, invent_puzzles, self_train
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance, what_changed
 from selftrain.puzzle_source import read_splits
@@ -23,19 +23,30 @@ from selftrain.report import final_table, write_report
 from selftrain.run_directory import RunDirectory
 
 
-def run(config: Config, folder: Path) -> int:
-    """Run an experiment in `folder`, or go on with it. Raises UsageError or RunError."""
+def run(
+    config: Config,
+    folder: Path,
+    *,
+    gather: Gather = invent_puzzles,
+    data: Mapping[str, str] | None = None,
+) -> int:
+    """Run an experiment in `folder`, or go on with it. Raises UsageError or RunError.
+
+    `gather` writes what a round trains on; `data` are hashes of what it reads besides.
+    """
     if config.model.server:
         raise UsageError(
             "model.server: a model that is trained cannot be a server's. Name the server in "
             "propose.model and solve.model, and in model the one that learns."
         )
     directory = RunDirectory(folder)
-    _refuse_foreign(directory, config)
-    train, held_out = read_splits(config.puzzles)
+    refuse_foreign(directory, config)
+    refused: list[str] = []
+    train, held_out = read_splits(config.puzzles, refused.append)
     with working_in(directory):
         try:
-            return _run(_prepare(config, directory, train, held_out))
+            x = prepare(config, directory, train, held_out, refused, data or {})
+            return _run(x, gather)
         except (UsageError, RunError):
             if not directory.is_begun():  # What was refused at the first start claims no directory.
                 directory.config.unlink(missing_ok=True)
@@ -60,7 +71,7 @@ def working_in(directory: RunDirectory) -> Iterator[None]:
         ) from None
 
 
-def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
+def refuse_foreign(directory: RunDirectory, config: Config) -> None:
     """Refuse a directory of another configuration; limits may change."""
     if not directory.config.exists():
         if directory.is_begun():
@@ -75,10 +86,20 @@ def _refuse_foreign(directory: RunDirectory, config: Config) -> None:
         )
 
 
-def _prepare(
-    config: Config, directory: RunDirectory, train: list[Puzzle], held_out: list[Puzzle]
+def prepare(
+    config: Config,
+    directory: RunDirectory,
+    train: list[Puzzle],
+    held_out: list[Puzzle],
+    refused: Sequence[str] = (),
+    data: Mapping[str, str] | None = None,
 ) -> Experiment:
-    made_with = provenance(command_line(), config, train, held_out)
+    """Claim a directory for an experiment, or check that it goes on with what it began with.
+
+    `refused` says which puzzles could not be read, a sentence each. Raises UsageError where
+    anything has changed, RunError where reference solutions fail.
+    """
+    made_with = provenance(command_line(), config, train, held_out, len(refused), data)
     if directory.provenance.exists():
         changed = what_changed(read_json(directory.provenance), made_with)
         if changed:
@@ -90,6 +111,8 @@ def _prepare(
         save_config(config, directory.config)
         write_json(directory.provenance, made_with)
     progress = Progress(directory.log)
+    for sentence in refused:
+        progress.say(sentence)
     sound = with_sound_references(train, config, progress)
     shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
     return Experiment(
@@ -105,11 +128,11 @@ def _prepare(
     )
 
 
-def _run(experiment: Experiment) -> int:
+def _run(experiment: Experiment, gather: Gather) -> int:
     directory, say = experiment.run, experiment.progress.say
     say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new run'}")
     try:
-        for here in self_train(experiment):
+        for here in self_train(experiment, gather):
             if here.number == len(directory.complete_rounds()) - 1:
                 _publish(directory)
     except Paused as paused:

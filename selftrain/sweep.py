@@ -171,7 +171,7 @@ def _measure(
     sound = with_sound_references(train, config, progress)
     shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
     made_with = provenance(command_line(), config, shown, dev, len(refused))
-    _claim(directory, config, {**made_with, "data": {}})  # It trains on nothing.
+    _claim(directory, config, made_with)
     sampler = LazySampler(lambda: models.load_sampler(config.model))
     for temperature in missing:
         at = config.evaluate.model_copy(update={"temperature": temperature})

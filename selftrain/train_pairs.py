@@ -18,6 +18,7 @@ from selftrain.curate import Example, curate
 from selftrain.decontaminate import CHECKED, decontaminate
 from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment
+from selftrain.files import read_rows
 from selftrain.filter import FILTERED, Filtered, kept_puzzles
 from selftrain.judge import JUDGED, Judged, judge_candidates
 from selftrain.pairs import Given, candidates_of, describe, read_pairs
@@ -55,13 +56,13 @@ def take_pairs(
         candidates = [candidate for one in some for candidate in candidates_of(one)]
         judged = once(JUDGED, len(candidates), partial(judge_candidates, candidates, judging))
         examples = list(_curate(some, puzzles, judged, x.config, here.number))
-        checking = partial(decontaminate, examples, x.nearness, x.config.decontaminate, x.judging)
+        checking = partial(decontaminate, examples, x.nearness, x.config.decontaminate, judging)
         checked = once(CHECKED, len(examples), checking)
         num_examples += sum(one.rejection is None for one in checked)
     round_files.write_stages(here, x.examples_before(here.number), x.config)
     round_files.write_near(here, x.nearness, x.train)
     if num_examples == 0:
-        raise RunError(_why_nothing_was_kept(here, judged))
+        raise RunError(_why_nothing_was_kept(here))
 
 
 def _filtered(given: Sequence[Given], *, advance: Callable[[int], object]) -> Iterator[Filtered]:
@@ -102,10 +103,11 @@ def _num_correct(by_id: Mapping[str, Given], judged: Sequence[Judged]) -> Counte
     return num_correct
 
 
-def _why_nothing_was_kept(here: RoundDirectory, judged: Sequence[Judged]) -> str:
-    outcomes = Counter(one.outcome for one in judged)
-    why = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
-    return f"{here.path.name}: nothing to train on was kept ({why}); see {here.candidates}."
+def _why_nothing_was_kept(here: RoundDirectory) -> str:
+    counts = Counter(row["outcome"] for row in read_rows(here.candidates))
+    counts.update(f"removed by {row['reason']}" for row in read_rows(here.removed))
+    why = ", ".join(f"{count:,} {what}" for what, count in counts.most_common())
+    return f"{here.path.name}: nothing was left to train on ({why}); see {here.candidates}."
 
 
 def _digest(given: Sequence[Given]) -> str:

@@ -12,6 +12,9 @@ MAY_TRAIN = {
     "selftrain/embeddings.py",
     "selftrain/finetune.py",
     "selftrain/models.py",
+    "selftrain/plan/probe.py",
+    "selftrain/plan/show.py",
+    "selftrain/plan/weights.py",
     "selftrain/sampling/local.py",
     "selftrain/sampling/stopping.py",
 }
@@ -62,8 +65,8 @@ def test_the_judge_imports_itself_its_engine_and_the_standard_library() -> None:
     assert all(path.startswith("judge/guest/") for path in beyond)
 
 
-def test_puzzles_import_the_judge_and_the_standard_library() -> None:
-    assert outside("puzzles", {"judge", "puzzles"}) == {}
+def test_puzzles_import_the_judge_the_standard_library_and_one_for_minhash() -> None:
+    assert outside("puzzles", {"judge", "puzzles", "datasketch"}) == {}
 
 
 def test_only_selftrain_knows_selftrain() -> None:
@@ -95,6 +98,7 @@ try:
 except SystemExit as done:
     assert done.code == 0
 heavy = "torch transformers peft accelerate numpy pydantic rich wasmtime joblib matplotlib jinja2"
+heavy += " scipy datasets datasketch pooch openai httpx2 pyarrow"
 print("loaded:", [name for name in heavy.split() if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

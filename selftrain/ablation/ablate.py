@@ -13,19 +13,20 @@ from selftrain.config_file import load_config, save_config
 from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.puzzle_source import read_splits
-from selftrain.run import _prepare, _refuse_foreign, working_in
+from selftrain.run import prepare, refuse_foreign, working_in
 
 
 def ablate(config: Config, folder: Path) -> int:
     """Run an ablation in `folder`, or go on with it. Raises UsageError or RunError."""
     directory = AblationDirectory(folder)
     arms = arms_of(config)
-    train, held_out = read_splits(config.puzzles)
+    refused: list[str] = []
+    train, held_out = read_splits(config.puzzles, refused.append)
     check_arms(config, arms, train)
     _refuse_other(directory, config)
     with working_in(directory.run):
         try:
-            x = _prepare(config, directory.run, train, held_out)
+            x = prepare(config, directory.run, train, held_out, refused)
             save_config(config, directory.run.config)
             return _run(x, directory, arms)
         except (UsageError, RunError):
@@ -50,7 +51,7 @@ def _refuse_other(directory: AblationDirectory, config: Config) -> None:
         theirs = load_config(directory.run.config).ablate.train_tokens
         same = config.ablate.model_copy(update={"train_tokens": theirs})
         config = config.model_copy(update={"ablate": same})
-    _refuse_foreign(directory.run, config)
+    refuse_foreign(directory.run, config)
 
 
 def _run(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm]) -> int:

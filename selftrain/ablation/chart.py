@@ -6,7 +6,7 @@ It looks as the drawings of a run's report do.
 from collections.abc import Sequence
 
 from selftrain.ablation.results import Result
-from selftrain.report.charts import INK, SERIES, _figure, _svg
+from selftrain.report.charts import INK, SERIES, figure_of, svg_of
 
 
 def draw_arms(results: Sequence[Result], ks: Sequence[int]) -> str:
@@ -14,7 +14,7 @@ def draw_arms(results: Sequence[Result], ks: Sequence[int]) -> str:
     from matplotlib.ticker import PercentFormatter
 
     names = [result.arm.name for result in results]
-    with _figure("arms", height=0.42 * len(results) + 0.9) as (figure, axes):
+    with figure_of("arms", height=0.42 * len(results) + 0.9) as (figure, axes):
         for index, k in enumerate(ks):
             found = [result.pass_at_k[k] for result in results]
             # Intervals of several k in one row would lie on each other.
@@ -41,4 +41,4 @@ def draw_arms(results: Sequence[Result], ks: Sequence[int]) -> str:
         axes.grid(visible=False, axis="y")
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol="%"))
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
-        return _svg(figure)
+        return svg_of(figure)

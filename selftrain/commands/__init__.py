@@ -2,10 +2,29 @@
 
 from typing import Any
 
-from selftrain.commands import audit, check, evaluate, judge, report, run
+from selftrain.commands import (
+    ablate,
+    audit,
+    check,
+    diversity,
+    evaluate,
+    export,
+    judge,
+    pass_at_k,
+    plan,
+    report,
+    run,
+    sweep,
+    train,
+    why,
+)
 
 
 def add_commands(commands: Any) -> None:
     """Add every command, in the order in which help lists them."""
-    for command in (run, evaluate, judge, check, audit, report):
+    for command in (
+        *(run, plan, evaluate, sweep, ablate, train),
+        *(report, why, diversity, export),
+        *(judge, pass_at_k, check, audit),
+    ):
         command.add(commands)

@@ -27,7 +27,8 @@ def _run(options: argparse.Namespace) -> int:
     from selftrain.models import resolve
 
     config = load_config(options.config, options.settings)
-    resolve(options.model)
+    if config.model.server is None:
+        resolve(options.model)
     from selftrain.evaluate_model import evaluate_model
 
     return evaluate_model(config, options.model, options.tasks, options.output)

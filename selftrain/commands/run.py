@@ -22,7 +22,9 @@ def _run(options: argparse.Namespace) -> int:
 
     # Before torch and its family are imported, which takes seconds.
     config = load_config(options.config, options.settings)
-    resolve(config.model.name)
+    for model in (config.model, config.propose.model, config.solve.model):
+        if model is not None and model.server is None:
+            resolve(model.name)
     from selftrain.run import run
 
     return run(config, options.run_dir or Path("runs") / options.config.stem)

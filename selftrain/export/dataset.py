@@ -77,7 +77,8 @@ PARTS = (
         "an example that was left out as too near to a held-out puzzle, with the reason",
         {
             "round": "int64", "name": "string", "index": "int64", "puzzle_id": "string",
-            "f": "string", "g": "string", "reason": "string", "detail": "string",
+            "f": "string", "g": "string", "held_out": "string", "reason": "string",
+            "detail": "string",
         },
     ),
     Part(
@@ -96,7 +97,10 @@ PARTS = (
 def write_dataset(
     run: RunDirectory, config: Config, number: int, folder: Path
 ) -> dict[str, Written]:
-    """Write what led to the model of a round as a folder a part; say how much each one has."""
+    """Write what led to the model of a round as a folder a part; say how much each one has.
+
+    A part without rows has no file.
+    """
     return {
         part.name: write_parquet(
             folder / part.name, part.split, _rows(run, config, number, part.name), _schema(part)

@@ -60,6 +60,7 @@ def _head(written: dict[str, Written]) -> str:
             **({"default": True} if part.name == "examples" else {}),
         }
         for part in PARTS
+        if written[part.name].num_rows
     ]
     return DatasetCardData(
         license="other",
@@ -91,6 +92,7 @@ def _parts(written: dict[str, Written]) -> str:
     rows = [
         (f"`{part.name}`", part.split, f"{written[part.name].num_rows:,}", part.what)
         for part in PARTS
+        if written[part.name].num_rows
     ]
     said = table(("configuration", "split", "rows", "a row is"), rows)
     escaped = sum(one.num_escaped for one in written.values())
@@ -133,7 +135,7 @@ def _decontamination(run: RunDirectory, config: Config, number: int) -> str:
         path = run.round(one).removed
         if not path.exists():
             return ""
-        reasons.update(row["rejection"]["reason"] for row in read_rows(path))
+        reasons.update(row["reason"] for row in read_rows(path))
     said = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
     return (
         f"Before training, {reasons.total():,} examples were left out as too near to a held-out "

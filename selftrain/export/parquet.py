@@ -33,16 +33,15 @@ class Written:
 def write_parquet(folder: Path, split: str, rows: Iterable[Row], schema: "pa.Schema") -> Written:
     """Write the columns of `schema` into `folder/SPLIT-00000.parquet` and so on.
 
-    Without rows there is one file without rows. Raises `pyarrow.ArrowException` where a value is
-    not of its column's type.
+    Without rows there is no file, since `datasets` cannot read an empty one. Raises
+    `pyarrow.ArrowException` where a value is not of its column's type.
     """
     from pyarrow.parquet import ParquetWriter
 
     folder.mkdir(parents=True)
     rows = iter(rows)
     num_rows = num_escaped = number = 0
-    first = list(islice(rows, 1))
-    while number == 0 or first:
+    while first := list(islice(rows, 1)):
         some = islice(chain(first, rows), FILE_ROWS)
         with ParquetWriter(folder / f"{split}-{number:05d}.parquet", schema) as writer:
             for batch in _batches(some):
@@ -51,7 +50,6 @@ def write_parquet(folder: Path, split: str, rows: Iterable[Row], schema: "pa.Sch
                 num_rows += len(batch)
                 num_escaped += escaped
         number += 1
-        first = list(islice(rows, 1))
     return Written(num_rows, num_escaped)
 
 

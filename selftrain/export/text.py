@@ -60,7 +60,7 @@ def source(name: str) -> str:
 
 def is_given(run: RunDirectory) -> bool:
     """Tell whether the pairs were given in a file, and not invented by a model."""
-    return "pairs" in read_json(run.provenance)["puzzles"]
+    return "pairs" in read_json(run.provenance)["data"]
 
 
 def sources_table(run: RunDirectory, config: Config) -> str:
@@ -97,6 +97,7 @@ def provenance_table(run: RunDirectory) -> str:
     made = read_json(run.provenance)
     rows = [(f"judge, {name}", value) for name, value in made["judge"].items()]
     rows += [(f"sha256 of the {name} puzzles", value) for name, value in made["puzzles"].items()]
+    rows += [(f"sha256 of the {name}", value) for name, value in made["data"].items()]
     rows += [(f"sha256 of {name}", value) for name, value in made["model"].get("files", {}).items()]
     rows += [("selftrain, commit", made["commit"] or "not known"), ("Python", made["python"])]
     rows += list(made["packages"].items())

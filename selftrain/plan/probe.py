@@ -183,9 +183,9 @@ def _largest_batch(x: Experiment, generator: LazySampler) -> int:
     rows = 1
     while True:
         taken = _timed(lambda: _propose(x, generator, range(rows)))  # noqa: B023  # called at once
-        if rows == proposer.batch_size or taken > SECONDS / 10:
+        if rows == proposer.batch_size or taken > SECONDS / 8:
             return rows
-        rows = min(8 * rows, proposer.batch_size)
+        rows = min(4 * rows, proposer.batch_size)
 
 
 def _propose(x: Experiment, generator: LazySampler, indices: Sequence[int]) -> list[Proposal]:

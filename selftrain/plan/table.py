@@ -199,12 +199,21 @@ def _basis(plan: Plan) -> str:
             f"Measured in {plan.probe.seconds:.0f} s on {plan.machine}, {plan.probe.batch} samples "
             f"at once, of the base model; {basis}:",
             rested,
+            *_smaller(plan),
             "Later rounds write and solve otherwise. One process samples and trains; "
             f"{plan.config.judge.num_workers} judge.",
         ]
     if plan.weights is None:
         lines.append("Left out: the bytes of models, since the model's shape is out of reach.")
     return "\n".join(lines)
+
+
+def _smaller(plan: Plan) -> list[str]:
+    """Say where batches were not as large as a run's, which makes a sample cheaper."""
+    configured = (plan.config.propose.model or plan.config.model).batch_size
+    if plan.probe is None or plan.probe.batch == configured:
+        return []
+    return [f"A run draws {configured} at once, and each of them faster; the times are too long."]
 
 
 def _total(plan: Plan) -> str:

@@ -32,7 +32,9 @@ def write_report(run: RunDirectory, *, with_timings: bool) -> None:
 def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
     """Gather what the report says, in its order."""
     from selftrain.report.choices import choices_section
+    from selftrain.report.contamination import contamination_section
     from selftrain.report.difficulty import difficulty_section
+    from selftrain.report.diversity import diversity_section
     from selftrain.report.pass_at_k import facts, headline, pass_at_k_section
     from selftrain.report.stages import cost_section, funnel_section, outcomes_section
     from selftrain.report.verbatim import verbatim_section
@@ -40,9 +42,11 @@ def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
     run = read_run(directory)
     sections = (
         pass_at_k_section(run),
+        contamination_section(run, directory),
         choices_section(run, directory),
         funnel_section(run),
         outcomes_section(run),
+        diversity_section(run, directory),
         difficulty_section(run, directory),
         cost_section(run, directory, with_timings=with_timings),
         verbatim_section(run, directory),

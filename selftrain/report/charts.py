@@ -65,7 +65,7 @@ class Curve:
 
 def draw_by_k(curves: Sequence[Curve]) -> str:
     """Draw Pass@k over k, a line a round: base model first, later rounds stand out more."""
-    with _figure("by-k", height=3.7) as (figure, axes):
+    with figure_of("by-k", height=3.7) as (figure, axes):
         for index, curve in enumerate(curves):
             color = BASE if index == 0 else SERIES[0]
             strength = 1.0 if index == 0 else 0.35 + 0.65 * index / (len(curves) - 1)
@@ -91,12 +91,12 @@ def draw_by_k(curves: Sequence[Curve]) -> str:
         axes.minorticks_off()
         axes.set_xlabel("k")
         _share_axis(axes, "Pass@k")
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def draw_by_round(curves: Sequence[Curve]) -> str:
     """Draw Pass@k over rounds, a line a k, each with its interval."""
-    with _figure("by-round", height=3.4) as (figure, axes):
+    with figure_of("by-round", height=3.4) as (figure, axes):
         for index, curve in enumerate(curves):
             # Intervals of several k at one round would lie on each other.
             x = [place + 0.05 * (index - (len(curves) - 1) / 2) for place in curve.x]
@@ -119,12 +119,12 @@ def draw_by_round(curves: Sequence[Curve]) -> str:
         axes.set_xticks(rounds, ["base" if place == 0 else f"{place:g}" for place in rounds])
         axes.set_xlabel("round")
         _share_axis(axes, "Pass@k")
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def draw_funnel(steps: Sequence[tuple[str, int]]) -> str:
     """Draw what one round kept, a bar a step, longest on top."""
-    with _figure("funnel", height=0.36 * len(steps) + 0.3) as (figure, axes):
+    with figure_of("funnel", height=0.36 * len(steps) + 0.3) as (figure, axes):
         names, counts = [name for name, _ in steps], [number for _, number in steps]
         bars = axes.barh(names, counts, color=SERIES[0], height=0.62)
         axes.bar_label(bars, [f"{number:,}" for number in counts], padding=6, color=INK)
@@ -133,7 +133,7 @@ def draw_funnel(steps: Sequence[tuple[str, int]]) -> str:
         axes.grid(visible=False)
         axes.xaxis.set_visible(False)
         axes.spines["bottom"].set_visible(False)
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def _share_axis(axes: "Axes", label: str) -> None:
@@ -146,7 +146,8 @@ def _share_axis(axes: "Axes", label: str) -> None:
 
 
 @contextmanager
-def _figure(name: str, *, height: float) -> Iterator[tuple["Figure", "Axes"]]:
+def figure_of(name: str, *, height: float) -> Iterator[tuple["Figure", "Axes"]]:
+    """Begin a drawing; `name` keeps its ids apart from those of others on the page."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -157,7 +158,7 @@ def _figure(name: str, *, height: float) -> Iterator[tuple["Figure", "Axes"]]:
         yield figure, figure.subplots()
 
 
-def _svg(figure: "Figure") -> str:
+def svg_of(figure: "Figure") -> str:
     """Save as inline SVG: no date, no header, no outside address, colours from the page."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})

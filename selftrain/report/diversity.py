@@ -22,7 +22,7 @@ from selftrain.report.blocks import (
     percent,
     share,
 )
-from selftrain.report.charts import BASE, SERIES, _figure, _svg
+from selftrain.report.charts import BASE, SERIES, figure_of, svg_of
 from selftrain.report.reading import Run
 from selftrain.report.verbatim import passage
 from selftrain.run_directory import RunDirectory
@@ -84,7 +84,7 @@ def diversity_table(pools: Mapping[str, Diversity]) -> Table:
 
 def draw_map(groups: Sequence[Group], axes_are_components: bool) -> str:
     """Draw points of a plane, a colour and a shape a group, the first of which is the base."""
-    with _figure("diversity", height=4.6) as (figure, axes):
+    with figure_of("diversity", height=4.6) as (figure, axes):
         for index, group in enumerate(groups):
             axes.scatter(
                 [x for x, _ in group.places],
@@ -103,7 +103,7 @@ def draw_map(groups: Sequence[Group], axes_are_components: bool) -> str:
             axes.set_xlabel("first component")
             axes.set_ylabel("second component")
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def spread(numbers: Sequence[int]) -> list[int]:

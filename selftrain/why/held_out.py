@@ -37,7 +37,7 @@ def held_out_story(run: RunDirectory, found: Found) -> Iterator[str]:
             for here in rounds_of(run)
             for near in rows_with(here.near, "name", found.name)
         ]
-        or ["nothing in training comes near it"],
+        or ["nothing was trained on yet"],
     )
 
 
@@ -59,4 +59,7 @@ def _attempt(candidates: list[Row], attempt: int) -> Iterator[str]:
 
 
 def _near(near: Row) -> str:
-    return str(near)
+    said = f"{near['near']}: {near['reason']}" if near["near"] else "nothing comes near it"
+    if near["num_by_chance"]:
+        said += f" ({near['num_by_chance']:,} examples solve it, as unrelated answers do)"
+    return said

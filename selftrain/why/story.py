@@ -115,8 +115,9 @@ def _attempt(fate: Fate, row: Row) -> Iterator[str]:
 
 def _decontamination(fate: Fate, number: int) -> list[str]:
     if number in fate.removed:
-        rejection = fate.removed[number]["rejection"]
-        return [f"removed before training, {rejection['reason']}: {rejection['detail']}"]
+        removed = fate.removed[number]
+        near = f"near the held-out {removed['held_out']}"
+        return [f"removed before training, {removed['reason']}, {near}: {removed['detail']}"]
     if number in fate.trained:
         rounds = ", ".join(map(str, fate.trained[number]))
         return [f"too near to no held-out puzzle; trained on in round {rounds}"]
@@ -153,7 +154,7 @@ def _became(fate: Fate, row: Row) -> str:
     if number in fate.trained:
         return f"trained on in round {', '.join(map(str, fate.trained[number]))}"
     if number in fate.removed:
-        return f"removed: {fate.removed[number]['rejection']['reason']}"
+        return f"removed, {fate.removed[number]['reason']}: near {fate.removed[number]['held_out']}"
     return "passed, not chosen" if row["passed"] else "not chosen"
 
 

@@ -11,13 +11,13 @@ WIDTH = 60
 def headed(title: str, lines: Sequence[str]) -> Iterator[str]:
     """Give a heading, the lines beneath it, and an empty line."""
     yield title
-    yield from (f"  {line}" for line in lines)
+    yield from (f"  {visible(line)}" for line in lines)
     yield ""
 
 
 def block(text: str) -> list[str]:
     """Give the lines of a model's text, a step further in, and whole."""
-    return [f"    {line}" for line in visible(text).split("\n")]
+    return [f"    {line}" for line in text.split("\n")]
 
 
 def short(text: str | None) -> str:

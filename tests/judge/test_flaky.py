@@ -9,8 +9,9 @@ import pytest
 from judge import Limits, Outcome, Verdict, judge, judge_many, run
 from judge.many import Mode
 from puzzles import puzzle_from_source
-from selftrain.config import Config, JudgeConfig
+from selftrain.config import Config, CurateConfig, DiversityConfig, JudgeConfig
 from selftrain.curate import curate
+from selftrain.diversity import measure_diversity
 from selftrain.evaluate import count_correct
 from selftrain.files import write_rows
 from selftrain.judge import Judged, Judging, judge_candidates, judged_to_row
@@ -189,19 +190,22 @@ def judged_candidates(mode: Mode) -> list[Judged]:
 def test_a_flaky_candidate_is_never_trained_on(mode: Mode) -> None:
     found = judged_candidates(mode)
     assert [one.outcome for one in found] == ["flaky", "passed", "wrong_answer"]
-    (example,) = curate(found, 8, 1)
+    puzzle = puzzle_from_source(found[0].candidate.f, name="order")
+    found = [replace(one, candidate=replace(one.candidate, puzzle_id=puzzle.id)) for one in found]
+    (example,) = curate([puzzle], found, CurateConfig(), 0, 1)
     assert "return list({str(i) for i in range(n)})" in example.completion
-    assert list(curate(found[:1], 8, 1)) == []
+    assert list(curate([puzzle], found[:1], CurateConfig(), 0, 1)) == []
 
 
 def test_a_flaky_candidate_is_counted_in_the_metrics_of_its_round(tmp_path: Path) -> None:
     here = RoundDirectory(tmp_path, 1)
     here.model.mkdir()
-    for path in (here.proposals, here.examples, here.evaluation_candidates):
+    for path in (here.proposals, here.examples, here.removed, here.evaluation_candidates):
         write_rows(path, [])
     write_rows(here.training_log, [{"loss": 0.5}])
     write_rows(here.evaluation, count_correct([HELD_OUT_ROW] * 16, [HELD_OUT], set()))
     write_rows(here.candidates, map(judged_to_row, judged_candidates("strict")))
+    measure_diversity(here, [], [], DiversityConfig(embeddings=False), None, 0)
     write_metrics(here, Config())
     metrics = json.loads(here.metrics.read_text())
     assert {name: metrics[name] for name in metrics if name.startswith("outcome/")} == {
@@ -215,5 +219,6 @@ def test_a_round_that_lost_all_to_luck_says_so(tmp_path: Path) -> None:
     here = RoundDirectory(tmp_path, 1)
     write_rows(here.proposals, [])
     write_rows(here.puzzles, [{}])
+    write_rows(here.removed, [])
     write_rows(here.candidates, map(judged_to_row, judged_candidates("strict")[:1]))
     assert "passed the judge (1 flaky)" in why_nothing_was_kept(here)

@@ -209,8 +209,10 @@ def test_n_temperature_and_the_number_of_families_are_stated(run: RunDirectory) 
 def test_sections_stand_in_the_order_of_the_design(run: RunDirectory) -> None:
     titles = [
         "Pass@k before and after",
+        "Contamination",
         "The funnel",
         "Outcomes",
+        "Diversity",
         "Difficulty of the generated puzzles",
         "Time a stage",
         "Verbatim",
