@@ -71,6 +71,15 @@ class Experiment:
         named = {self.config.propose.model, self.config.solve.model} - {None}
         return {m: LazySampler(partial(self.load_other, m)) for m in named if m is not None}
 
+    def reach_others(self) -> None:
+        """Load the models that only propose or solve: a wrong name should end a run at once.
+
+        Raises UsageError or RunError.
+        """
+        for sampler in self._others.values():
+            _ = sampler.context_tokens
+            sampler.release()
+
     def release(self, generator: LazySampler) -> None:
         """Give the memory of all models back; each is loaded again when next asked."""
         for sampler in (generator, *self._others.values()):

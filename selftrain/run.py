@@ -131,6 +131,8 @@ def prepare(
 def _run(experiment: Experiment, gather: Gather) -> int:
     directory, say = experiment.run, experiment.progress.say
     say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new run'}")
+    if not directory.round(experiment.config.rounds).metrics.exists():
+        experiment.reach_others()
     try:
         for here in self_train(experiment, gather):
             if here.number == len(directory.complete_rounds()) - 1:

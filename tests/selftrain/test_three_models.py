@@ -135,3 +135,14 @@ def test_a_server_that_fails_ends_the_run_and_the_same_command_goes_on_to_the_sa
         assert len(proposer.asked) == 16
     for name in ("1-proposals.jsonl", "3-candidates.jsonl", "4-examples.jsonl"):
         assert other.rows(name) == trio.rows(name)
+
+
+def test_a_server_that_is_not_there_ends_a_run_before_anything_is_measured(
+    tmp_path: Path, tiny_model: Path, trio: Trio
+) -> None:
+    config = config_of(tmp_path, tiny_model, trio.proposer, trio.solver)
+    nowhere = config.solve.model.model_copy(update={"server": "http://127.0.0.1:9/v1"})  # type: ignore[union-attr]
+    solving = config.solve.model_copy(update={"model": nowhere})
+    with pytest.raises(RunError, match=r"127\.0\.0\.1:9"):
+        run(config.model_copy(update={"solve": solving}), tmp_path / "run")
+    assert not list((tmp_path / "run").glob("round-*"))
