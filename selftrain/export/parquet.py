@@ -38,10 +38,10 @@ def write_parquet(folder: Path, split: str, rows: Iterable[Row], schema: "pa.Sch
     """
     from pyarrow.parquet import ParquetWriter
 
-    folder.mkdir(parents=True)
     rows = iter(rows)
     num_rows = num_escaped = number = 0
     while first := list(islice(rows, 1)):
+        folder.mkdir(parents=True, exist_ok=True)
         some = islice(chain(first, rows), FILE_ROWS)
         with ParquetWriter(folder / f"{split}-{number:05d}.parquet", schema) as writer:
             for batch in _batches(some):
