@@ -147,7 +147,7 @@ class CurateConfig(_Section):
     verdict (section 4.2 of the paper), or of those that failed."""
     max_solutions: _Count = 8
     """Distinct solutions kept of one puzzle, shortest first; `m` in the paper."""
-    max_pairs: _Count | None = None
+    max_pairs: PerRound | None = None
     """Most pairs of a round; null keeps all."""
     choose: Literal["random", "middle_first"] = "random"
     """Which pairs `max_pairs` keeps: any, or those of puzzles solved about half the time."""

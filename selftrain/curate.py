@@ -11,7 +11,7 @@ from random import Random
 
 from judge import Outcome
 from puzzles import Puzzle
-from selftrain.config import CurateConfig
+from selftrain.config import CurateConfig, of_round
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 from selftrain.seeds import derive_seed
@@ -90,7 +90,8 @@ def chosen_pairs(
     Random(derive_seed(seed, round_number, "choose")).shuffle(order)
     if config.choose == "middle_first":
         order.sort(key=lambda i: abs(solve_rates[i] - 0.5))
-    return set(order[: config.max_pairs])
+    limit = None if config.max_pairs is None else of_round(config.max_pairs, round_number)
+    return set(order[:limit])
 
 
 def _chosen(attempts: Sequence[Judged], config: CurateConfig, random: Random) -> list[Judged]:

@@ -141,3 +141,8 @@ def test_a_random_choice_depends_on_the_seed_alone() -> None:
 
 def test_without_a_limit_every_pair_is_kept() -> None:
     assert chosen_pairs(RATES, CurateConfig(), 0, 1) == {0, 1, 2, 3, 4}
+
+
+def test_each_round_may_have_a_limit_of_its_own() -> None:
+    config = CurateConfig(max_pairs=(2, 4))
+    assert [len(chosen_pairs(RATES, config, 0, number)) for number in (1, 2, 3)] == [2, 4, 4]
