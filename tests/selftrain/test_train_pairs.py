@@ -247,6 +247,33 @@ def test_a_pair_of_a_held_out_puzzle_is_removed(trained: RunDirectory) -> None:
     assert {row["held_out"] for row in removed} == {few_held_out()[0].name}
 
 
+def test_why_says_that_a_pair_was_given(
+    trained: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = next(read_rows(trained.round(1).examples))
+    assert main(["why", str(trained.path), f"{row['name']}/{row['index']}"]) == 0
+    said = capsys.readouterr().out
+    assert "no model proposed it; it was given:" in said
+    assert "0.60 [0.31, 0.83]: 4 of 10 attempts right" in said
+    assert "Solved by" not in said
+
+
+def test_why_says_which_held_out_puzzle_a_removed_pair_lay_near(
+    trained: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(trained.path), "leaked/0"]) == 0
+    said = capsys.readouterr().out
+    assert f"removed before training, text, near the held-out {few_held_out()[0].name}" in said
+
+
+def test_an_export_says_that_the_pairs_were_given(trained: RunDirectory, tmp_path: Path) -> None:
+    assert main(["export", str(trained.path), "--output", str(tmp_path / "out")]) == 0
+    card = (tmp_path / "out" / "dataset" / "README.md").read_text(encoding="utf-8")
+    assert "The pairs were given in a file" in card
+    assert "| pairs | a file that was given | not known to this program" in card
+    assert "1 text" in card
+
+
 def test_a_finished_training_run_again_changes_nothing(
     trained: RunDirectory, held_out_file: Path, tiny_model: Path, pairs_file: Path
 ) -> None:
