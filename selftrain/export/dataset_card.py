@@ -81,7 +81,7 @@ def _about(run: RunDirectory, config: Config, number: int) -> str:
     origin = (
         "The pairs were given in a file, judged again, and trained on."
         if is_given(run)
-        else f"In {number} rounds a model invented puzzles `f` from "
+        else f"Up to round {number} a model invented puzzles `f` from "
         f"{source(config.puzzles.train)}'s train puzzles, tried to solve them with `g`, and learnt "
         "from what was kept."
     )
@@ -109,6 +109,10 @@ def _funnel(run: RunDirectory, number: int) -> str:
     rows = [
         (step.replace("_", "-"), *(f"{one[f'funnel/{step}']:,}" for one in metrics))
         for step in FUNNEL
+    ]
+    reasons = sorted({key for one in metrics for key in one if key.startswith("rejected/")})
+    rows += [
+        (key.replace("/", ", "), *(f"{one.get(key, 0):,}" for one in metrics)) for key in reasons
     ]
     return table(("step", *(f"round {one['round']}" for one in metrics)), rows)
 
@@ -138,6 +142,6 @@ def _decontamination(run: RunDirectory, config: Config, number: int) -> str:
         reasons.update(row["reason"] for row in read_rows(path))
     said = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
     return (
-        f"Before training, {reasons.total():,} examples were left out as too near to a held-out "
-        f"puzzle ({said or 'none was'}); they are in the part `removed`."
+        f"Left out before training as too near to a held-out puzzle: {said or 'none'}. What was "
+        "left out is in the part `removed`."
     )

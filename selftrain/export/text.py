@@ -10,6 +10,7 @@ from selftrain.run_directory import RunDirectory
 
 P3_LICENCE = "MIT (microsoft/PythonProgrammingPuzzles)"
 OWN_LICENCE = "MIT (selftrain)"
+_SPLITS = ("train", "held_out")
 _MODELS = {"model": "base model", "proposer": "model that proposed", "solver": "model that solved"}
 UNKNOWN = "not known to this program; ask whoever published it"
 
@@ -96,7 +97,7 @@ def provenance_table(run: RunDirectory) -> str:
     """List the versions that a run was made with, the judge's first."""
     made = read_json(run.provenance)
     rows = [(f"judge, {name}", value) for name, value in made["judge"].items()]
-    rows += [(f"sha256 of the {name} puzzles", value) for name, value in made["puzzles"].items()]
+    rows += [(f"sha256 of the {split} puzzles", made["puzzles"][split]) for split in _SPLITS]
     rows += [(f"sha256 of the {name}", value) for name, value in made["data"].items()]
     rows += [(f"sha256 of {name}", value) for name, value in made["model"].get("files", {}).items()]
     rows += [("selftrain, commit", made["commit"] or "not known"), ("Python", made["python"])]

@@ -141,7 +141,11 @@ def test_the_data_card_counts_what_is_there(
         (rows,) = load(exported / "dataset", part.name, tmp_path).values()
         assert f"| `{part.name}` | {part.split} | {len(rows):,} |" in text
     made = read_json(done.provenance)
-    for value in (*made["judge"].values(), "`filter.max_containment`", "as too near to a held-out"):
+    for value in (
+        *made["judge"].values(),
+        "`filter.max_containment`",
+        "near to a held-out puzzle: 1 text",
+    ):
         assert value in text
     assert "| base model | tiny | not known to this program" in text
     assert "| train puzzles, shown in prompts | builtin | MIT (selftrain) |" in text

@@ -271,7 +271,7 @@ def test_an_export_says_that_the_pairs_were_given(trained: RunDirectory, tmp_pat
     card = (tmp_path / "out" / "dataset" / "README.md").read_text(encoding="utf-8")
     assert "The pairs were given in a file" in card
     assert "| pairs | a file that was given | not known to this program" in card
-    assert "1 text" in card
+    assert "too near to a held-out puzzle: 1 text." in card
 
 
 def test_a_finished_training_run_again_changes_nothing(
