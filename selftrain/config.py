@@ -150,7 +150,8 @@ class CurateConfig(_Section):
     max_pairs: PerRound | None = None
     """Most pairs of a round; null keeps all."""
     choose: Literal["random", "middle_first"] = "random"
-    """Which pairs `max_pairs` keeps: any, or those of puzzles solved about half the time."""
+    """Which pairs `max_pairs` keeps: any, or first those of puzzles solved about half the time,
+    in that order, which `finetune.order: as_curated` keeps."""
     drop_always_solved: bool = False
     """Leave out puzzles that every attempt solved."""
 

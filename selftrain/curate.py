@@ -80,18 +80,18 @@ def curate(
 
 def chosen_pairs(
     solve_rates: Sequence[float], config: CurateConfig, seed: int, round_number: int
-) -> set[int]:
+) -> list[int]:
     """Choose which of a round's pairs are kept, at most `max_pairs`, by their solve rates.
 
-    With `middle_first`, those whose puzzle's solve rate is nearest to one half; among equals a draw
-    decides.
+    With `middle_first` come first those whose puzzle's solve rate is nearest to one half, equal
+    ones in an order drawn; else the pairs keep their order.
     """
     order = list(range(len(solve_rates)))
     Random(derive_seed(seed, round_number, "choose")).shuffle(order)
     if config.choose == "middle_first":
         order.sort(key=lambda i: abs(solve_rates[i] - 0.5))
     limit = None if config.max_pairs is None else of_round(config.max_pairs, round_number)
-    return set(order[:limit])
+    return order[:limit] if config.choose == "middle_first" else sorted(order[:limit])
 
 
 def _chosen(attempts: Sequence[Judged], config: CurateConfig, random: Random) -> list[Judged]:

@@ -50,13 +50,15 @@ def write_stages(here: RoundDirectory, before: Iterable[Row], config: Config) ->
 
 
 def _kept(here: RoundDirectory, config: Config) -> Iterator[Row]:
-    """Stream the round's examples that are near no held-out puzzle, at most `max_pairs`."""
-    if config.curate.max_pairs is None:
-        yield from _clean(here)
-        return
+    """Give the round's examples that are near no held-out puzzle, as `curate` chooses them."""
+    if config.curate.max_pairs is None and config.curate.choose == "random":
+        return _clean(here)
     rates = [row["num_correct"] / row["num_attempts"] for row in _clean(here)]
     chosen = chosen_pairs(rates, config.curate, config.seed, here.number)
-    yield from (row for i, row in enumerate(_clean(here)) if i in chosen)
+    place = {index: order for order, index in enumerate(chosen)}
+    # Only what is kept is held in memory, to be put in order.
+    rows = [(place[i], row) for i, row in enumerate(_clean(here)) if i in place]
+    return (row for _, row in sorted(rows, key=lambda pair: pair[0]))
 
 
 def _removed(here: RoundDirectory) -> Iterator[Row]:
