@@ -29,7 +29,7 @@ def check_data(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm])
         for kind, slots in read_slots(directory, arm, seed).items():
             if not slots:
                 raise RunError(_why_nothing(directory, arm, kind, seed))
-        found = _capacity(directory, arm, seed)
+        found = _capacity(x.config, directory, arm, seed)
         if arm.is_matched and asked is not None and asked * (1 - TOLERANCE) > found:
             raise UsageError(
                 f"ablate.train_tokens is {asked:,}, but all the data of {arm.name} have {found:,} "
@@ -45,7 +45,7 @@ def token_budget(
     if config.ablate.train_tokens is not None:
         return config.ablate.train_tokens
     return min(
-        (_capacity(directory, arm, seed) for arm in arms if arm.is_matched for seed in seeds),
+        (_capacity(config, directory, arm, s) for arm in arms if arm.is_matched for s in seeds),
         default=0,
     )
 
@@ -58,7 +58,7 @@ def write_examples(config: Config, directory: AblationDirectory, arm: Arm, budge
     here = directory.arm(arm, config.seed)
     if here.examples.exists():
         return
-    order = in_order(arm, read_slots(directory, arm, config.seed), config.seed)
+    order = in_order(arm, read_slots(directory, arm, config.seed), config)
     taken = within_budget(order, budget) if arm.is_matched else order
     found = sum_tokens(taken)
     if arm.is_matched and abs(found - budget) > TOLERANCE * budget:
@@ -70,9 +70,10 @@ def write_examples(config: Config, directory: AblationDirectory, arm: Arm, budge
     write_rows(here.examples, read_pairs(directory, arm, config.seed, taken))
 
 
-def _capacity(directory: AblationDirectory, arm: Arm, seed: int) -> int:
-    """Count the tokens of all that an arm could train on."""
-    return sum_tokens(in_order(arm, read_slots(directory, arm, seed), seed))
+def _capacity(config: Config, directory: AblationDirectory, arm: Arm, seed: int) -> int:
+    """Count the tokens of all that an arm could train on in a seed."""
+    own = config.model_copy(update={"seed": seed})
+    return sum_tokens(in_order(arm, read_slots(directory, arm, seed), own))
 
 
 def _why_nothing(directory: AblationDirectory, arm: Arm, kind: str, seed: int) -> str:

@@ -131,14 +131,15 @@ def _token_counter(model: ModelConfig) -> Callable[[Sequence[str]], list[int]]:
 
 
 def _kept(x: Experiment, kind: str, here: RoundDirectory) -> Iterator[Row]:
-    """Stream the pairs that no check removed, at most `curate.max_pairs` of a pool's."""
+    """Give the pairs that no check removed: of a pool's as `curate` chooses them, in its order."""
     c = x.config
-    if kind == HUMAN or c.curate.max_pairs is None:
-        yield from _clean(kind, here)
-        return
+    if kind == HUMAN or (c.curate.max_pairs is None and c.curate.choose == "random"):
+        return _clean(kind, here)
     rates = [row["num_correct"] / row["num_attempts"] for row in _clean(kind, here)]
     chosen = chosen_pairs(rates, c.curate, c.seed, ROUND)
-    yield from (row for number, row in enumerate(_clean(kind, here)) if number in chosen)
+    place = {number: order for order, number in enumerate(chosen)}
+    rows = [(place[i], row) for i, row in enumerate(_clean(kind, here)) if i in place]
+    return (row for _, row in sorted(rows, key=lambda one: one[0]))
 
 
 def _clean(kind: str, here: RoundDirectory) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from selftrain.ablation.arms import VERIFIED, WRONG, Arm
+from selftrain.config import Config
 from selftrain.seeds import derive_seed
 
 
@@ -23,16 +24,21 @@ class Slot:
     """As the base model reads it, end-of-text included."""
 
 
-def in_order(arm: Arm, slots: Mapping[str, Sequence[Slot]], seed: int) -> list[Slot]:
-    """Give all that an arm could train on, in the order in which it is taken; `seed` is its own.
+def in_order(arm: Arm, slots: Mapping[str, Sequence[Slot]], config: Config) -> list[Slot]:
+    """Give all that an arm could train on, in the order in which it is taken.
 
-    `slots` has the pairs of each kind. Each kind is shuffled in one way for all arms of a seed, so
-    a noise dose has verified pairs of the verified arm, as many as it needs.
+    `slots` has the pairs of each kind, which are shuffled by the configuration's seed, in one way
+    for all arms, so that a noise dose has verified pairs of the verified arm, as many as it needs.
+    With `curate.choose: middle_first` they keep their order.
     """
-    shuffled = {kind: _shuffled(kind, slots[kind], seed) for kind in arm.kinds}
+    keep = config.curate.choose == "middle_first"
+    shuffled = {
+        kind: slots[kind] if keep else _shuffled(kind, slots[kind], config.seed)
+        for kind in arm.kinds
+    }
     if arm.num_wrong_of_100 is None:
         (kind,) = arm.kinds
-        return shuffled[kind]
+        return list(shuffled[kind])
     return list(_dosed(shuffled[VERIFIED], shuffled[WRONG], arm.num_wrong_of_100))
 
 

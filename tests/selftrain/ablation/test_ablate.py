@@ -81,7 +81,8 @@ def test_the_scarcest_arm_trains_on_all_it_has(done: Ablations) -> None:
     all_there_is, taken = [], []
     for name in MATCHED:
         for seed in SEEDS:
-            order = in_order(arm(done, name), read_slots(here, arm(done, name), seed), seed)
+            config = done.config(f"seed={seed}")
+            order = in_order(arm(done, name), read_slots(here, arm(done, name), seed), config)
             all_there_is.append(sum_tokens(order))
             taken.append(sum(row["num_tokens"] for row in examples(done, name, seed)))
     assert taken[all_there_is.index(min(all_there_is))] == min(all_there_is) < max(all_there_is)

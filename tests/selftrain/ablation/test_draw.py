@@ -6,6 +6,7 @@ import pytest
 
 from selftrain.ablation.arms import Arm
 from selftrain.ablation.draw import Slot, in_order, sum_tokens, within_budget
+from selftrain.config import Config, CurateConfig
 
 
 def slots(kind: str, *sizes: int) -> list[Slot]:
@@ -19,34 +20,43 @@ def many(kind: str, count: int) -> list[Slot]:
 
 BOTH = {"verified": many("verified", 400), "wrong": many("wrong", 400)}
 
+SEVEN = Config(seed=7)
+
 
 @pytest.mark.parametrize("percent", [1, 10, 33, 50, 90, 99])
 @pytest.mark.parametrize("budget", [500, 3_000, 10_000])
 def test_a_dose_is_wrong_in_that_share_but_for_rounding(percent: int, budget: int) -> None:
-    taken = within_budget(in_order(Arm(f"noise-{percent}", None), BOTH, 7), budget)
+    taken = within_budget(in_order(Arm(f"noise-{percent}", None), BOTH, SEVEN), budget)
     wrong = sum(slot.kind == "wrong" for slot in taken)
     assert abs(wrong - len(taken) * percent / 100) < 1
 
 
 def test_a_dose_ends_where_one_of_its_kinds_does() -> None:
-    order = in_order(Arm("noise-50", None), {**BOTH, "wrong": slots("wrong", 40, 50, 60)}, 7)
+    order = in_order(Arm("noise-50", None), {**BOTH, "wrong": slots("wrong", 40, 50, 60)}, SEVEN)
     assert [slot.kind for slot in order] == ["verified", "wrong"] * 3 + ["verified"]
 
 
 def test_a_dose_has_pairs_of_the_verified_arm_in_its_order() -> None:
-    verified = in_order(Arm("verified", None), BOTH, 7)
-    dosed = [slot for slot in in_order(Arm("noise-10", None), BOTH, 7) if slot.kind == "verified"]
+    verified = in_order(Arm("verified", None), BOTH, SEVEN)
+    dosed = [
+        slot for slot in in_order(Arm("noise-10", None), BOTH, SEVEN) if slot.kind == "verified"
+    ]
     assert dosed == verified[: len(dosed)]
 
 
 def test_another_seed_draws_in_another_order() -> None:
     arm = Arm("wrong", None)
-    assert in_order(arm, BOTH, 1) == in_order(arm, BOTH, 1) != in_order(arm, BOTH, 2)
+    assert in_order(arm, BOTH, SEVEN) == in_order(arm, BOTH, SEVEN) != in_order(arm, BOTH, Config())
+
+
+def test_pairs_that_come_middle_first_keep_their_order() -> None:
+    config = Config(curate=CurateConfig(choose="middle_first"))
+    assert in_order(Arm("wrong", None), BOTH, config) == BOTH["wrong"]
 
 
 def test_no_pair_is_taken_twice() -> None:
     for budget in range(300, 4_000, 37):
-        taken = within_budget(in_order(Arm("noise-50", None), BOTH, 7), budget)
+        taken = within_budget(in_order(Arm("noise-50", None), BOTH, SEVEN), budget)
         assert len(set(taken)) == len(taken)
 
 
