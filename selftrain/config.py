@@ -251,7 +251,10 @@ class DiversityConfig(_Section):
 
 
 class AblateConfig(_Section):
-    """What `selftrain ablate` compares; each arm trains the base model on its own data."""
+    """What `selftrain ablate` compares: each arm trains the base model on its own data.
+
+    An arm is one round; `rounds` and `finetune.start` say nothing here.
+    """
 
     arms: Annotated[tuple[str, ...], Field(min_length=1)] = (
         "base",
@@ -263,13 +266,14 @@ class AblateConfig(_Section):
         "noise-50",
         "noise-90",
     )
-    """base, human, verified, unverified, wrong, noise-P (P percent wrong)."""
+    """base, human, verified, unverified, wrong, noise-P (P percent of the examples wrong)."""
     num_seeds: _Count = 3
     """Repetitions; each with puzzles, choice of data, training and evaluation of its own."""
     pool: Literal["each_seed", "shared"] = "each_seed"
     """Whether each seed proposes and solves puzzles of its own, or all take those of the first."""
     train_tokens: _Count | None = None
-    """Tokens each arm trains on; null takes what the scarcest arm has."""
+    """Tokens each arm trains on; null takes what the scarcest arm has. It may be changed until the
+    first arm is trained."""
     generators: tuple[ModelConfig, ...] = ()
     """Models whose data train the base model, as in Table 1 of the paper; empty is itself."""
 

@@ -154,10 +154,11 @@ class Experiment:
         """Show and time a piece of work. Raises Paused before it where a limit is reached."""
         self._check_limits()
         started, begun = datetime.now(UTC), time.monotonic()
-        with self.progress.stage(f"round {here.number}  {stage:<9} {shard + 1}", total) as advance:
+        with self.progress.stage(f"{here.name}  {stage:<9} {shard + 1}", total) as advance:
             yield advance
         row = {
             "round": here.number,
+            **({"place": here.label} if here.label else {}),
             "stage": stage,
             "shard": shard,
             "seconds": round(time.monotonic() - begun, 3),

@@ -62,9 +62,9 @@ def provenance(
             "num_refused": num_refused,
         },
         "data": dict(data or {}),
-        "model": _model(config.model),
-        "proposer": _model(config.propose.model),
-        "solver": _model(config.solve.model),
+        "model": describe_model(config.model),
+        "proposer": describe_model(config.propose.model),
+        "solver": describe_model(config.solve.model),
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -82,7 +82,7 @@ def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     return ""
 
 
-def _model(config: ModelConfig | None) -> dict[str, Any]:
+def describe_model(config: ModelConfig | None) -> dict[str, Any]:
     """Name a model, and hash its files where they are here; empty for the one that learns."""
     if config is None:
         return {}

@@ -63,7 +63,7 @@ def working_in(directory: RunDirectory) -> Iterator[None]:
             yield
     except Timeout:
         raise UsageError(
-            f"{directory.path}: another process is at work in it; it reports after each round."
+            f"{directory.path}: another process is at work in it; it reports as it goes on."
         ) from None
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise UsageError(

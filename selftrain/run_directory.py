@@ -21,6 +21,13 @@ class RoundDirectory:
 
     path: Path
     number: int
+    label: str = ""
+    """What it is called where it is no round of a run; empty for a round."""
+
+    @property
+    def name(self) -> str:
+        """Name it in progress and timings."""
+        return self.label or f"round {self.number}"
 
     @property
     def proposals(self) -> Path:

@@ -1,9 +1,10 @@
 """The command `selftrain ablate`: begin an ablation or go on. What it does is in pipeline.py."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from selftrain.ablation.arms import Arm, arms_of, check_arms
+from selftrain.ablation.arms import Arm, arms_of, check_arms, generators_of
 from selftrain.ablation.directory import AblationDirectory
 from selftrain.ablation.page import terminal_text, write_pages
 from selftrain.ablation.pipeline import run_arms, seeds_of
@@ -12,6 +13,7 @@ from selftrain.config import Config
 from selftrain.config_file import load_config, save_config
 from selftrain.errors import RunError, UsageError
 from selftrain.experiment import Experiment, Paused
+from selftrain.provenance import describe_model
 from selftrain.puzzle_source import read_splits
 from selftrain.run import prepare, refuse_foreign, working_in
 
@@ -26,7 +28,12 @@ def ablate(config: Config, folder: Path) -> int:
     _refuse_other(directory, config)
     with working_in(directory.run):
         try:
-            x = prepare(config, directory.run, train, held_out, refused)
+            others = {
+                g.label: json.dumps(describe_model(g.model))
+                for g in generators_of(config)
+                if g.label
+            }
+            x = prepare(config, directory.run, train, held_out, refused, others)
             save_config(config, directory.run.config)
             return _run(x, directory, arms)
         except (UsageError, RunError):

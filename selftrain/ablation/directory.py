@@ -27,13 +27,13 @@ class AblationDirectory:
 
     def pool(self, generator: Generator, seed: int) -> RoundDirectory:
         """What a generator proposed and solved: a round up to its verdicts."""
-        path = self.path / "1-pools" / generator.folder / f"seed-{seed}"
-        return RoundDirectory(path, ROUND)
+        inner = Path(generator.folder) / f"seed-{seed}"
+        return RoundDirectory(self.path / "1-pools" / inner, ROUND, f"pool {inner}")
 
     def data(self, generator: Generator | None, seed: int) -> RoundDirectory:
         """Where the pairs of one generator and seed lie; None has the reference solutions."""
         inner = Path(generator.folder) / f"seed-{seed}" if generator else Path("references")
-        return RoundDirectory(self.path / "2-data" / inner, ROUND)
+        return RoundDirectory(self.path / "2-data" / inner, ROUND, f"data {inner}")
 
     def pairs(self, kind: str, generator: Generator | None, seed: int) -> Path:
         """All pairs of a kind that arms may draw from, decontaminated, with their tokens."""
@@ -45,7 +45,8 @@ class AblationDirectory:
 
     def arm(self, arm: Arm, seed: int) -> RoundDirectory:
         """What an arm trained on in one seed, its model and its evaluation."""
-        return RoundDirectory(self.path / "3-arms" / arm.folder / f"seed-{seed}", ROUND)
+        inner = Path(arm.folder) / f"seed-{seed}"
+        return RoundDirectory(self.path / "3-arms" / inner, ROUND, f"arm {inner}")
 
     @property
     def results(self) -> Path:

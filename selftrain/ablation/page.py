@@ -65,7 +65,9 @@ def make_page(directory: AblationDirectory, config: Config, results: Sequence[Re
     pool_seeds = [config.seed] if config.ablate.pool == "shared" else seeds
     if data := data_tables(directory, results, pool_seeds):
         sections.append(Section("What arms trained on", data))
-    return Page(_headline(results, ks[0]), tuple(_facts(config, results)), tuple(sections))
+    return Page(
+        _headline(results, ks[0]), tuple(_facts(config, results)), tuple(sections), "Ablation"
+    )
 
 
 def _headline(results: Sequence[Result], k: int) -> str:

@@ -97,6 +97,8 @@ class Page:
     """How it was measured, a sentence each."""
     sections: tuple[Section, ...]
     """In reading order."""
+    kind: str = "Self-training report"
+    """What the page is, above the headline."""
 
 
 def plain(value: object) -> str:

@@ -8,7 +8,7 @@ from selftrain.report.verbatim import visible
 
 def to_markdown(page: Page) -> str:
     """Write the page as CommonMark with tables."""
-    parts = ["# Self-training report", f"**{_prose(page.headline)}**", *map(_prose, page.facts)]
+    parts = [f"# {_escaped(page.kind)}", f"**{_prose(page.headline)}**", *map(_prose, page.facts)]
     for section in page.sections:
         parts.append(f"## {_prose(section.title)}")
         parts += [text for text in map(_block, section.blocks) if text]

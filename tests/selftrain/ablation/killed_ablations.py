@@ -31,7 +31,7 @@ from selftrain.config_file import load_config
 from selftrain.progress import Progress
 
 POINTS = {
-    "judge": "advance round 1  judge     2 5",
+    "judge": "advance pool seed-0  judge     2 5",
     "joining the pool": "rename 1-pools/seed-0/3-candidates.jsonl",
     "counting the pool": "rename 1-pools/seed-0/metrics.json",
     "the pairs of a kind": "rename 2-data/seed-0/wrong-removed.jsonl",
