@@ -274,6 +274,8 @@ class AblateConfig(_Section):
     train_tokens: _Count | None = None
     """Tokens each arm trains on; null takes what the scarcest arm has. It may be changed until the
     first arm is trained."""
+    keep_models: bool = True
+    """Whether the arms' weights stay once they are measured; false removes them."""
     generators: tuple[ModelConfig, ...] = ()
     """Models whose data train the base model, as in Table 1 of the paper; empty is itself."""
 
