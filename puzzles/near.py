@@ -74,11 +74,6 @@ class NearIndex:
             for containment, number in sorted(reached, key=lambda pair: (-pair[0], pair[1]))
         ]
 
-    def nearest(self, puzzle: Puzzle) -> Nearness | None:
-        """Give the nearest indexed puzzle; None where none shares a single run."""
-        found = self.near(puzzle, threshold=0.0)
-        return found[0] if found else None
-
 
 def runs(source: str) -> set[tuple[str, ...]]:
     """Give the distinct runs of five tokens in the normal form, its own names all made equal.

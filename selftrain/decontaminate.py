@@ -36,17 +36,25 @@ class Checked:
 
 
 class HeldOutIndex:
-    """The held-out puzzles of a run, indexed for every check; built once."""
+    """The held-out puzzles of a run, indexed for every check; built once.
 
-    def __init__(self, held_out: Sequence[Puzzle], config: DecontaminateConfig) -> None:
+    The dev puzzles are kept out of training in the same way, since choices are made on them.
+    """
+
+    def __init__(
+        self,
+        held_out: Sequence[Puzzle],
+        config: DecontaminateConfig,
+        dev: Sequence[Puzzle] = (),
+    ) -> None:
         removed = Bars(config.max_containment, config.max_jaccard)
         # What is removed is near, however low its bar is set.
         self.near = Bars(
             min(NEAR.containment, removed.containment), min(NEAR.jaccard, removed.jaccard)
         )
         self.names = [puzzle.name for puzzle in held_out]
-        self.texts = HeldOutTexts(held_out, removed, self.near)
-        self.behaviour = HeldOutBehaviour(held_out)
+        self.texts = HeldOutTexts([*held_out, *dev], removed, self.near)
+        self.behaviour = HeldOutBehaviour([*held_out, *dev])
 
 
 def decontaminate(

@@ -98,7 +98,7 @@ class Experiment:
     @cached_property
     def nearness(self) -> HeldOutIndex:
         """The held-out puzzles, as examples are compared with them."""
-        return HeldOutIndex(self.held_out, self.config.decontaminate)
+        return HeldOutIndex(self.held_out, self.config.decontaminate, self.dev)
 
     @cached_property
     def filter_limits(self) -> Limits:

@@ -65,7 +65,7 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
     num_proposals = of_round(c.propose.num_proposals, here.number)
     num_examples = 0
     seen = Seen(chain(x.train, x.dev, x.held_out, x.earlier_puzzles(here.number)))
-    held_out = NearIndex(x.held_out)
+    held_out = NearIndex([*x.held_out, *x.dev])
     for shard, start in enumerate(range(0, num_proposals, c.propose.shard_size)):
         indices = range(start, min(start + c.propose.shard_size, num_proposals))
         once = partial(x.once, here, shard)

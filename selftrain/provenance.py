@@ -4,6 +4,7 @@ What it was asked to do is its configuration, which is saved in config_file.py.
 """
 
 import hashlib
+import json
 import os
 import platform
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from puzzles import Puzzle
+from puzzles import Puzzle, to_row
 from selftrain import models
 from selftrain.config import Config, ModelConfig
 
@@ -76,9 +77,10 @@ def provenance(
 def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Name what a run on disk was made with and no longer has; empty where all is as it was."""
     for key in ("judge", "puzzles", "data", "model", "proposer", "solver", "packages"):
-        for name, value in before[key].items():
-            if now[key].get(name) != value:
-                return f"{key}.{name} ({value}, now {now[key].get(name)})"
+        theirs, ours = before.get(key, {}), now[key]
+        for name in {**theirs, **ours}:
+            if theirs.get(name) != ours.get(name):
+                return f"{key}.{name} ({theirs.get(name)}, now {ours.get(name)})"
     return ""
 
 
@@ -93,8 +95,8 @@ def describe_model(config: ModelConfig | None) -> dict[str, Any]:
 
 
 def _digest(puzzles: Sequence[Puzzle]) -> str:
-    """Hash the names, sources and further inputs of puzzles, in order."""
-    text = "\0".join(f"{p.name}\0{p.f}\0{p.more_inputs}" for p in puzzles)
+    """Hash all that is known of puzzles, in order: solutions are shown, families are compared."""
+    text = "\n".join(json.dumps(to_row(puzzle)) for puzzle in puzzles)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -3,11 +3,13 @@
 The held-out puzzles choose nothing; where every epoch was measured on them, all are shown.
 """
 
+from collections.abc import Callable
 from itertools import groupby
+from pathlib import Path
 
 from selftrain.report.blocks import Paragraph, Section, Table, count, interval
 from selftrain.report.reading import Run, rows_if_written
-from selftrain.run_directory import RunDirectory
+from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.statistics import rows_pass_at_k
 
 TITLE = "Epochs, and what was chosen on dev"
@@ -15,8 +17,8 @@ TITLE = "Epochs, and what was chosen on dev"
 
 def choices_section(run: Run, directory: RunDirectory) -> Section | None:
     """Give the tables of epochs; None where a run has neither dev puzzles nor epochs measured."""
-    dev = _table(run, directory, "dev")
-    epochs = _table(run, directory, "epoch_evaluation")
+    dev = _table(run, directory, "dev", lambda here: here.dev)
+    epochs = _table(run, directory, "held-out", lambda here: here.epoch_evaluation)
     if dev is None and epochs is None:
         return None
     blocks = [table for table in (dev, epochs) if table is not None]
@@ -26,11 +28,12 @@ def choices_section(run: Run, directory: RunDirectory) -> Section | None:
     return Section(TITLE, tuple(blocks))
 
 
-def _table(run: Run, directory: RunDirectory, name: str) -> Table | None:
-    split = "dev" if name == "dev" else "held-out"
+def _table(
+    run: Run, directory: RunDirectory, split: str, file: Callable[[RoundDirectory], Path]
+) -> Table | None:
     lines: list[tuple[str, ...]] = []
     for round_ in run.rounds:
-        path = getattr(directory.round(round_.number), name)
+        path = file(directory.round(round_.number))
         chosen = round_.metrics.get("train/epoch")
         for epoch, group in groupby(rows_if_written(path), key=lambda row: row["epoch"]):
             rows = list(group)

@@ -330,7 +330,6 @@ def test_a_solved_puzzle_is_close_to_itself_and_a_new_instance_can_be_told(tmp_p
     sat = "def sat(y: int, n=30, m=40):\n    return y == n"
     instance = read(tmp_path, ROW | {"name": "Equal:1", "sat": sat})
     index = NearIndex([held_out])
-    nearest = index.nearest(instance)
-    assert nearest is not None and nearest.same_shape
+    assert index.near(instance, threshold=0.0)[0].same_shape
     assert too_close(instance, index, 0.2) is not None
     assert too_close(instance, index, 0.2, same_shape_is_new=True) is None

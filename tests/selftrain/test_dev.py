@@ -3,8 +3,14 @@
 import pytest
 
 from puzzles import Puzzle, puzzle_from_source
+from puzzles.p3_tutorials import FAMILIES as TUTORIALS
+from selftrain.config import DecontaminateConfig, JudgeConfig
+from selftrain.curate import Example
+from selftrain.decontaminate import HeldOutIndex, decontaminate
 from selftrain.dev import split_dev
 from selftrain.errors import UsageError
+from selftrain.judge import judging_in_rounds
+from selftrain.near_training import near_rows
 
 
 def puzzle(number: int, family: str = "") -> Puzzle:
@@ -41,3 +47,24 @@ def test_none_are_set_aside_unless_asked() -> None:
 def test_something_is_left_to_train_with() -> None:
     with pytest.raises(UsageError, match=r"puzzles.num_dev is 10, which leaves none of the 10"):
         split_dev(ALONE, 10, seed=0)
+
+
+def test_the_papers_tutorials_stay_with_the_train_puzzles() -> None:
+    puzzles = [puzzle(n, family) for n, family in enumerate([*TUTORIALS, "a", "b", "c"])]
+    for seed in range(10):
+        _, dev = split_dev(puzzles, 2, seed)
+        assert not {one.family for one in dev} & set(TUTORIALS)
+
+
+def test_an_example_of_a_dev_puzzle_is_not_trained_on() -> None:
+    held_out, dev = puzzle(100_000), puzzle(200_000)
+    index = HeldOutIndex([held_out], DecontaminateConfig(), [dev])
+    examples = [
+        Example(1, p.id, p.f, "", p.name, 0, p.f, "def g():\n    return 0", None, 1, 1)
+        for p in (held_out, dev)
+    ]
+    checked = decontaminate(
+        examples, index, DecontaminateConfig(checks=("syntax",)), judging_in_rounds(JudgeConfig())
+    )
+    assert [one.rejection is None for one in checked] == [False, False]
+    assert [row["name"] for row in near_rows(index, [], [], [])] == [held_out.name]
