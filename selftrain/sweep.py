@@ -5,63 +5,32 @@ there after. What is best of several on dev is flattered by that choice too, so 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from puzzles import Puzzle
-from selftrain import models
+from selftrain.claim import SWEEP, claim, refuse_foreign, working_in
 from selftrain.config import Config
-from selftrain.config_file import differences, load_config, save_config
-from selftrain.dev import split_dev
+from selftrain.config_file import save_config
+from selftrain.epochs import try_puzzles
 from selftrain.errors import UsageError
-from selftrain.evaluate import count_correct, evaluate, evaluation_of
-from selftrain.files import Row, read_json, read_rows, replacing, write_json, write_rows
-from selftrain.progress import Progress
-from selftrain.prompts import few_shot_puzzles
-from selftrain.provenance import command_line, provenance, what_changed
+from selftrain.evaluate import EVALUATED, count_correct
+from selftrain.experiment import Experiment, Paused
+from selftrain.files import Row, read_rows, replacing, write_rows
+from selftrain.provenance import command_line, provenance
 from selftrain.puzzle_source import read_split
-from selftrain.references import with_sound_references
 from selftrain.report.blocks import interval
+from selftrain.report.columns import shown_ks
 from selftrain.report.text_table import text_table
-from selftrain.run import working_in
-from selftrain.run_directory import RunDirectory
-from selftrain.sampling import Sampler
+from selftrain.run import build
 from selftrain.sampling.lazy import LazySampler
-from selftrain.statistics import (
-    Estimate,
-    compare,
-    rows_greedy,
-    rows_pass_at_k,
-    with_holm,
-)
+from selftrain.statistics import Estimate, compare, rows_greedy, rows_pass_at_k, with_holm
+from selftrain.sweep_directory import SweepDirectory
 
 MOST_COLUMNS = 6
-"""Tables and the plot show no more k than these; of many, the first, powers of ten, the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepDirectory:
-    """The files of a sweep, beside those that a run directory has too."""
-
-    run: RunDirectory
-    """Configuration, provenance, log and lock."""
-
-    def evaluation(self, temperature: float) -> Path:
-        """Give the rows of one temperature, a dev puzzle each: there once all are judged."""
-        return self.run.path / f"temperature-{temperature}.jsonl"
-
-    def is_begun(self) -> bool:
-        """Tell whether a temperature is measured; until then the folder belongs to no sweep."""
-        return any(self.run.path.glob("temperature-*.jsonl"))
-
-    @property
-    def table(self) -> Path:
-        """Pass@k by temperature, and what is best, as printed."""
-        return self.run.path / "sweep.txt"
-
-    def plot(self, suffix: str) -> Path:
-        """Give the plot's file; the suffix is svg or png."""
-        return self.run.path / f"sweep.{suffix}"
+"""The table and the plot have room for no more k than these."""
+_MAY_CHANGE = ("evaluate.temperature", "evaluate.k")
+"""Settings that no finished row depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +55,19 @@ def sweep(config: Config, temperatures: Sequence[float], folder: Path) -> int:
             "held-out puzzles are not for choosing. Set puzzles.num_dev, such as 30, here and in "
             "the run."
         )
-    directory = SweepDirectory(RunDirectory(folder))
-    _refuse_foreign(directory, config)
+    directory = SweepDirectory(folder)
+    refuse_foreign(SWEEP, directory.run, config, _MAY_CHANGE)
     refused: list[str] = []
     train = read_split(config.puzzles.train, "train", refused.append)
     with working_in(directory.run):
-        _measure(config, temperatures, directory, train, refused)
-        rows = {each: list(read_rows(directory.evaluation(each))) for each in temperatures}
+        made_with = provenance(command_line(), config, train, (), len(refused))
+        with claim(SWEEP, directory.run, config, made_with, _MAY_CHANGE):
+            save_config(config, directory.run.config)
+            try:
+                rows = _measure(config, temperatures, directory, train, refused)
+            except Paused as paused:
+                print(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
+                return 0
         _publish(directory, config, rows)
     return 0
 
@@ -138,79 +113,36 @@ def _spelt(estimate: Estimate) -> str:
     return interval(estimate.value, estimate.low, estimate.high)
 
 
-def _refuse_foreign(directory: SweepDirectory, config: Config) -> None:
-    """Refuse the folder of another sweep; what no finished row depends on may change."""
-    if not directory.is_begun():
-        return
-    theirs = load_config(directory.run.config)
-    changed = [
-        line
-        for line in differences(config, theirs)
-        if not line.startswith(("evaluate.temperature ", "evaluate.k ", "limits."))
-    ]
-    if changed:
-        raise UsageError(
-            f"{directory.run.path} was made with another configuration ({'; '.join(changed)}). "
-            "Choose another folder with --output."
-        )
-
-
 def _measure(
     config: Config,
     temperatures: Sequence[float],
     directory: SweepDirectory,
     train: Sequence[Puzzle],
     refused: Sequence[str],
+) -> dict[float, list[Row]]:
+    """Measure what is missing, and give the rows of each temperature. Raises Paused."""
+    if not all(directory.evaluation(each).exists() for each in temperatures):
+        x = build(config, directory.run, train, (), refused)
+        sampler = x.generator(0)
+        for temperature in temperatures:
+            if not directory.evaluation(temperature).exists():
+                _measure_at(x, temperature, directory, sampler)
+    for temperature in temperatures:
+        directory.remove_shards(temperature)
+    return {each: list(read_rows(directory.evaluation(each))) for each in temperatures}
+
+
+def _measure_at(
+    x: Experiment, temperature: float, directory: SweepDirectory, sampler: LazySampler
 ) -> None:
-    missing = [each for each in temperatures if not directory.evaluation(each).exists()]
-    if not missing:
-        return
-    progress = Progress(directory.run.log)
-    for sentence in refused:
-        progress.say(sentence)
-    sound = with_sound_references(train, config, progress)
-    shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
-    made_with = provenance(command_line(), config, shown, dev, len(refused))
-    _claim(directory, config, made_with)
-    sampler = LazySampler(lambda: models.load_sampler(config.model))
-    for temperature in missing:
-        at = config.evaluate.model_copy(update={"temperature": temperature})
-        changed = config.model_copy(update={"evaluate": at})
-        rows = _rows(changed, sampler, shown, dev, progress)
-        write_rows(directory.evaluation(temperature), rows)
-
-
-def _claim(directory: SweepDirectory, config: Config, made_with: Row) -> None:
-    """Write down what the sweep is made with, or refuse to go on with anything else."""
-    if not directory.is_begun():
-        save_config(config, directory.run.config)
-        write_json(directory.run.provenance, made_with)
-        return
-    changed = what_changed(read_json(directory.run.provenance), made_with)
-    if changed:
-        raise UsageError(
-            f"{directory.run.path} was made with another {changed}. Put the old one back, or "
-            "choose another folder with --output."
-        )
-
-
-def _rows(
-    config: Config,
-    sampler: Sampler,
-    shown: Sequence[Puzzle],
-    dev: Sequence[Puzzle],
-    progress: Progress,
-) -> list[Row]:
-    """Solve and judge the dev puzzles at one temperature, with the same seeds as at any other."""
-    evaluation = evaluation_of(config, few_shot_puzzles(shown, config.solve.num_few_shot), 0)
-    size, n = config.evaluate.shard_size, config.evaluate.num_samples
-    candidates: list[Row] = []
-    label = f"temperature {config.evaluate.temperature:g}"
-    with progress.stage(label, len(dev) * (n + 1)) as advance:
-        for start in range(0, len(dev), size):
-            some = dev[start : start + size]
-            candidates += evaluate(sampler, some, evaluation, advance=advance)
-    return list(count_correct(candidates, dev, {puzzle.family for puzzle in shown}))
+    """Let the model try the dev puzzles at one temperature, by the same seeds as at any other."""
+    at = x.config.evaluate.model_copy(update={"temperature": temperature})
+    x = replace(x, config=x.config.model_copy(update={"evaluate": at}))
+    here = directory.under_way(temperature)
+    try_puzzles(x, here, sampler, x.dev, EVALUATED.stage)
+    known = {puzzle.family for puzzle in x.train}
+    rows = count_correct(here.rows(EVALUATED.stage), x.dev, known)
+    write_rows(directory.evaluation(temperature), rows)
 
 
 def _publish(directory: SweepDirectory, config: Config, rows: dict[float, list[Row]]) -> None:
@@ -218,7 +150,7 @@ def _publish(directory: SweepDirectory, config: Config, rows: dict[float, list[R
     from selftrain.report.sweep_chart import draw_sweep
 
     num_puzzles = len(next(iter(rows.values())))
-    shown = _shown(config.evaluate.k)
+    shown = shown_ks(config.evaluate.k, MOST_COLUMNS)
     head = (
         f"{config.model.name} on {num_puzzles} dev puzzles of {config.puzzles.train}, "
         f"n = {config.evaluate.num_samples}; no held-out puzzle was read"
@@ -231,8 +163,3 @@ def _publish(directory: SweepDirectory, config: Config, rows: dict[float, list[R
     plots = [directory.plot(suffix) for suffix in ("svg", "png")]
     draw_sweep(list(rows), lines, plots)
     print(text, directory.table, *plots, sep="\n")
-
-
-def _shown(ks: Sequence[int]) -> list[int]:
-    some = {ks[0], 10, 100, 1000, ks[-1]}
-    return [k for k in sorted(ks) if len(ks) <= MOST_COLUMNS or k in some]

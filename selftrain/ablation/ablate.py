@@ -9,56 +9,33 @@ from selftrain.ablation.directory import AblationDirectory
 from selftrain.ablation.page import terminal_text, write_pages
 from selftrain.ablation.pipeline import run_arms, seeds_of
 from selftrain.ablation.results import Result, read_results, write_results
+from selftrain.claim import ABLATION, claim, refuse_foreign, working_in
 from selftrain.config import Config
-from selftrain.config_file import load_config, save_config
-from selftrain.errors import RunError, UsageError
+from selftrain.config_file import save_config
 from selftrain.experiment import Experiment, Paused
-from selftrain.provenance import describe_model
+from selftrain.provenance import command_line, describe_model, provenance
 from selftrain.puzzle_source import read_splits
-from selftrain.run import prepare, refuse_foreign, working_in
+from selftrain.run import build
 
 
 def ablate(config: Config, folder: Path) -> int:
     """Run an ablation in `folder`, or go on with it. Raises UsageError or RunError."""
     directory = AblationDirectory(folder)
     arms = arms_of(config)
+    # The number of tokens may change as long as no arm was trained on it.
+    may_change = () if directory.has_data() else ("ablate.train_tokens",)
     refused: list[str] = []
     train, held_out = read_splits(config.puzzles, refused.append)
     check_arms(config, arms, train)
-    _refuse_other(directory, config)
+    refuse_foreign(ABLATION, directory.run, config, may_change)
     with working_in(directory.run):
-        try:
-            others = {
-                g.label: json.dumps(describe_model(g.model))
-                for g in generators_of(config)
-                if g.label
-            }
-            x = prepare(config, directory.run, train, held_out, refused, others)
+        others = {
+            g.label: json.dumps(describe_model(g.model)) for g in generators_of(config) if g.label
+        }
+        made_with = provenance(command_line(), config, train, held_out, len(refused), others)
+        with claim(ABLATION, directory.run, config, made_with, may_change):
             save_config(config, directory.run.config)
-            return _run(x, directory, arms)
-        except (UsageError, RunError):
-            if not directory.is_begun():  # What was refused at the first start claims no directory.
-                directory.run.config.unlink(missing_ok=True)
-                directory.run.provenance.unlink(missing_ok=True)
-            raise
-
-
-def _refuse_other(directory: AblationDirectory, config: Config) -> None:
-    """Refuse the directory of a run or of another ablation.
-
-    Limits may change, and the number of tokens as long as no arm was trained on it.
-    """
-    if directory.run.is_begun():
-        raise UsageError(f"{directory.path} holds a run. Choose another with --run-dir.")
-    if not directory.run.config.exists():
-        if directory.is_begun():
-            raise UsageError(f"{directory.path} holds pools but no config.yaml; choose another.")
-        return
-    if not directory.has_data():
-        theirs = load_config(directory.run.config).ablate.train_tokens
-        same = config.ablate.model_copy(update={"train_tokens": theirs})
-        config = config.model_copy(update={"ablate": same})
-    refuse_foreign(directory.run, config)
+            return _run(build(config, directory.run, train, held_out, refused), directory, arms)
 
 
 def _run(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm]) -> int:

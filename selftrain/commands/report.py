@@ -15,8 +15,8 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from selftrain.claim import working_in
     from selftrain.report import write_report
-    from selftrain.run import working_in
     from selftrain.run_directory import RunDirectory
 
     run = RunDirectory(options.run_dir)

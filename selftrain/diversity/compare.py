@@ -69,7 +69,7 @@ def _measure_missing(run: RunDirectory) -> None:
     complete = [here for here in run.complete_rounds() if here.proposals.exists()]
     if all(here.diversity.exists() for here in complete):
         return
-    from selftrain.run import working_in  # brings torch, which a table alone does not need
+    from selftrain.claim import working_in  # brings the model loader, which a table does not need
 
     config = load_config(run.config)
     train, _ = split_dev(read_splits(config.puzzles)[0], config.puzzles.num_dev, config.seed)

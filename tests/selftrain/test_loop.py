@@ -333,7 +333,7 @@ def test_changed_limits_are_no_other_configuration(runner: Runner) -> None:
 
 def test_rounds_without_a_configuration_are_refused(runner: Runner) -> None:
     (runner.folder / "round-000").mkdir(parents=True)
-    with pytest.raises(UsageError, match="holds rounds but no config"):
+    with pytest.raises(UsageError, match="holds a run but no config"):
         runner.run("rounds=0")
 
 

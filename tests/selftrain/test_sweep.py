@@ -41,7 +41,7 @@ class Warm(ScriptedSampler):
 @pytest.fixture
 def sampler(monkeypatch: pytest.MonkeyPatch) -> Warm:
     warm = Warm()
-    monkeypatch.setattr(models, "load_sampler", lambda config: warm)
+    monkeypatch.setattr(models, "load_sampler", lambda config, trained=None: warm)
     return warm
 
 
