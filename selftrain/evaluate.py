@@ -12,7 +12,7 @@ from puzzles import Puzzle
 from selftrain.config import Config
 from selftrain.files import Format, Row
 from selftrain.judge import Judging, judge_candidates, judged_to_row, judging_in_evaluation
-from selftrain.sampling import Sampler
+from selftrain.sampling import FinishReason, Sampler
 from selftrain.solve import Attempts, solve
 
 GREEDY = -1
@@ -70,7 +70,10 @@ def evaluate(
 def count_correct(
     rows: Iterable[Row], puzzles: Sequence[Puzzle], known_families: Collection[str]
 ) -> Iterator[Row]:
-    """Count what each held-out puzzle's samples came to, and its greedy candidate apart."""
+    """Count what each held-out puzzle's samples came to, and its greedy candidate apart.
+
+    `num_cut` of the samples had not ended at the most new tokens; a longer one might have passed.
+    """
     by_name = {puzzle.name: puzzle for puzzle in puzzles}
     for name, group in groupby(rows, key=lambda row: row["name"]):
         candidates = list(group)
@@ -86,6 +89,7 @@ def count_correct(
             "n": len(samples),
             "num_correct": sum(row["passed"] for row in samples),
             "first_correct": next((row["index"] for row in samples if row["passed"]), None),
+            "num_cut": sum(row["finish_reason"] == FinishReason.LENGTH for row in samples),
             "outcomes": dict(sorted(Counter(row["outcome"] for row in samples).items())),
             "greedy_passed": any(row["passed"] for row in candidates if row["index"] == GREEDY),
         }

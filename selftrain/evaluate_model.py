@@ -1,59 +1,171 @@
-"""The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run."""
+"""The command `selftrain evaluate`: Pass@k of any model on any puzzles, outside a run.
 
+It keeps nothing but the rows, once all are judged. A long measurement that must survive a kill is a
+run of no rounds: `selftrain run CONFIG rounds=0`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from puzzles import Puzzle
 from selftrain.config import Config
+from selftrain.dev import split_dev
+from selftrain.errors import RunError
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
-from selftrain.humaneval import function_rows, names_functions, read_functions
+from selftrain.humaneval import function_rows, names_functions, read_functions, with_room
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.puzzle_source import read_splits
 from selftrain.references import with_sound_references
+from selftrain.report.blocks import interval
+from selftrain.report.columns import shown_ks
 from selftrain.report.strata import strata_text
-from selftrain.statistics import evaluation_metrics
+from selftrain.report.text_table import text_table
+from selftrain.sampling import FinishReason
+from selftrain.statistics import rows_greedy, rows_pass_at_k
+
+MOST_ROWS = 6
+"""The table shows no more k than these."""
+_P3 = ("p3", "p3-all")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a model did, and what must be known of how it was asked."""
+
+    rows: list[Row]
+    """A row a puzzle."""
+    max_new_tokens: int
+    """Longest completion, in tokens."""
+    shown: str = ""
+    """What stood solved before each puzzle; empty where nothing did."""
+    failing: str = ""
+    """How many reference solutions of what was measured fail; empty where none does."""
 
 
 def evaluate_model(config: Config, model: str, tasks: str | None, output: Path | None) -> int:
-    """Measure a model as a run's round 0 is measured, and print a table. Raises UsageError."""
-    tasks = tasks or config.puzzles.held_out
-    config = config.model_copy(
-        update={
-            "model": config.model.model_copy(update={"name": model}),
-            "puzzles": config.puzzles.model_copy(update={"held_out": tasks}),
-        }
-    )
+    """Measure a model as a run's round 0 is measured, and print a table.
+
+    Raises UsageError, or RunError where no reference solution passes.
+    """
+    config = fit_to_tasks(config, model, tasks or config.puzzles.held_out)
     if output:
         check_output(output)
-    rows = _rows(config)
+    functions = names_functions(config.puzzles.held_out)
+    measured = _measure_functions(config) if functions else _measure_puzzles(config)
     if output:
-        write_rows(output, rows)
-    metrics = evaluation_metrics(rows, config.evaluate.k, config.seed)
-    print(f"{model} on {len(rows)} puzzles of {tasks}, n = {config.evaluate.num_samples}")
-    for k in config.evaluate.k:
-        value, low, high = (metrics[f"eval/pass@{k}{end}"] for end in ("", "_low", "_high"))
-        print(f"  Pass@{k:<4} {value:6.1%}  [{low:.1%}, {high:.1%}]")
-    print(f"  greedy    {metrics['eval/greedy']:6.1%}")
-    by_stratum = strata_text(rows)
-    if by_stratum:
-        print(f"\n{by_stratum}")
+        write_rows(output, measured.rows)
+    print(_text(config, measured))
     return 0
 
 
-def _rows(config: Config) -> list[Row]:
-    if names_functions(config.puzzles.held_out):
-        problems = read_functions(config.puzzles.held_out)
-        return function_rows(problems, config, load_sampler(config.model), Progress())
-    train, puzzles = read_splits(config.puzzles)
+def fit_to_tasks(config: Config, model: str, tasks: str) -> Config:
+    """Name model and tasks in a configuration, and fit to the tasks what it leaves unset.
+
+    The solved puzzles that a prompt shows are of P3 where P3 is measured. Reference solutions that
+    fail are named and left out, since those of what is measured reach no prompt.
+    """
+    puzzles = {"held_out": tasks}
+    if "train" not in config.puzzles.model_fields_set and tasks.partition(":")[0] in _P3:
+        puzzles["train"] = tasks
+    if "failing_references" not in config.puzzles.model_fields_set:
+        puzzles["failing_references"] = "drop"
+    return config.model_copy(
+        update={
+            "model": config.model.model_copy(update={"name": model}),
+            "puzzles": config.puzzles.model_copy(update=puzzles),
+        }
+    )
+
+
+def _measure_functions(config: Config) -> Measured:
+    problems = read_functions(config.puzzles.held_out)
+    sampler = load_sampler(config.model)
+    config = with_room(config, sampler.context_tokens)
+    rows = function_rows(problems, config, sampler, Progress())
+    return Measured(rows, config.solve.max_new_tokens)
+
+
+def _measure_puzzles(config: Config) -> Measured:
+    train, held_out = read_splits(config.puzzles)
     progress = Progress()
     train = with_sound_references(train, config, progress)
-    puzzles = with_sound_references(puzzles, config, progress)
-    evaluation = evaluation_of(config, few_shot_puzzles(train, config.solve.num_few_shot), 0)
+    puzzles = with_sound_references(held_out, config, progress)
+    failing = _failing(held_out, puzzles, config.puzzles.held_out)
+    rest, _ = split_dev(train, config.puzzles.num_dev, config.seed)
+    few_shot = few_shot_puzzles(rest, config.solve.num_few_shot)
+    rows = list(_rows(config, few_shot, rest, puzzles, progress))
+    shown = f"{len(few_shot)} solved train puzzles of {config.puzzles.train}" if few_shot else ""
+    return Measured(rows, config.solve.max_new_tokens, shown, failing)
+
+
+def _rows(
+    config: Config,
+    few_shot: Sequence[Puzzle],
+    train: Sequence[Puzzle],
+    puzzles: Sequence[Puzzle],
+    progress: Progress,
+) -> Iterator[Row]:
+    """Try the puzzles as round 0 does; of the candidates a shard at a time is held in memory."""
+    evaluation = evaluation_of(config, few_shot, 0)
     sampler = load_sampler(config.model)
-    candidates: list[Row] = []
+    known = {puzzle.family for puzzle in train}
     with progress.stage("evaluate", len(puzzles) * (config.evaluate.num_samples + 1)) as advance:
         for start in range(0, len(puzzles), config.evaluate.shard_size):
             some = puzzles[start : start + config.evaluate.shard_size]
-            candidates += evaluate(sampler, some, evaluation, advance=advance)
-    return list(count_correct(candidates, puzzles, {puzzle.family for puzzle in train}))
+            yield from count_correct(
+                evaluate(sampler, some, evaluation, advance=advance), some, known
+            )
+
+
+def _failing(before: Sequence[Puzzle], sound: Sequence[Puzzle], tasks: str) -> str:
+    """Say how many reference solutions fail. Raises RunError where all do."""
+    total = sum(len(puzzle.solutions) for puzzle in before)
+    passed = sum(len(puzzle.solutions) for puzzle in sound)
+    if total and not passed:
+        raise RunError(
+            f"none of the {total} reference solutions of {tasks} passes the judge, so nothing was "
+            f"scored. `selftrain check --tasks {tasks}` lists them; mend them first."
+        )
+    return f"{total - passed} of {total}" if passed < total else ""
+
+
+def _text(config: Config, measured: Measured) -> str:
+    """Lay out head, Pass@k, notes and strata."""
+    rows, n = measured.rows, config.evaluate.num_samples
+    head = f"{config.model.name} on {len(rows)} puzzles of {config.puzzles.held_out}, n = {n}"
+    if measured.shown:
+        head += f", after {measured.shown}"
+    table = [("", "% [95%]")]
+    estimates = {
+        f"Pass@{k}": rows_pass_at_k(rows, k, config.seed)
+        for k in shown_ks(config.evaluate.k, MOST_ROWS)
+    }
+    if greedy := rows_greedy(rows, config.seed):
+        estimates["greedy"] = greedy
+    table += [(name, interval(one.value, one.low, one.high)) for name, one in estimates.items()]
+    parts = [f"{head}\n{text_table(table)}", "\n".join(_notes(measured)), strata_text(rows)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _notes(measured: Measured) -> Iterator[str]:
+    """Say what of the score is not the model's doing."""
+    total = sum(row["n"] for row in measured.rows)
+    cut = sum(row["num_cut"] for row in measured.rows)
+    too_long = sum(row["outcomes"].get(FinishReason.PROMPT_TOO_LONG, 0) for row in measured.rows)
+    longest = f"{measured.max_new_tokens:,} new tokens (solve.max_new_tokens)"
+    if cut:
+        yield f"{cut:,} of {total:,} samples were cut at {longest}: a higher limit may find more."
+    if too_long:
+        yield (
+            f"{too_long:,} of {total:,} samples were not drawn, and count as wrong: their prompt "
+            f"leaves no room for {longest} in the model's context."
+        )
+    if measured.failing:
+        yield (
+            f"{measured.failing} reference solutions fail the judge, as said above; no prompt "
+            "shows them."
+        )

@@ -8,10 +8,11 @@ on: such problems have no inputs to ask for an answer at, so they are no puzzles
 import io
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from judge import FunctionProblem
+from judge import FunctionProblem, Outcome
 from puzzles.files import PuzzleFileError
 from puzzles.problems import read_problems
 from puzzles.syntax import unix_lines
@@ -26,6 +27,13 @@ from selftrain.sampling import FinishReason, Request, Sampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import Attempts
 
+MAX_NEW_TOKENS = 512
+"""Longest function, in tokens, unless `solve.max_new_tokens` is set.
+
+That setting's default is the paper's for the solution of a puzzle, and functions are longer: of
+HumanEval's 164 reference solutions 25 have more than 150 tokens of the built-in model's small
+vocabulary, the longest 422.
+"""
 _LAYOUT = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 _NO_STATEMENT = (*_LAYOUT, tokenize.NEWLINE, tokenize.ENDMARKER)
 
@@ -55,6 +63,18 @@ def read_functions(tasks: str) -> dict[str, FunctionProblem]:
     return functions
 
 
+def with_room(config: Config, context_tokens: int) -> Config:
+    """Let functions be longer than solutions of puzzles, where `solve.max_new_tokens` is not set.
+
+    No more than a quarter of the context, since what the prompt leaves no room for is not drawn.
+    """
+    if "max_new_tokens" in config.solve.model_fields_set:
+        return config
+    longest = max(config.solve.max_new_tokens, min(MAX_NEW_TOKENS, context_tokens // 4))
+    solve = config.solve.model_copy(update={"max_new_tokens": longest})
+    return config.model_copy(update={"solve": solve})
+
+
 def function_rows(
     problems: Mapping[str, FunctionProblem], config: Config, sampler: Sampler, progress: Progress
 ) -> list[Row]:
@@ -82,32 +102,49 @@ def evaluate_functions(
     """Sample and judge n completions and a greedy one of each problem, and count what passed."""
     n = evaluation.samples.count
     judging = evaluation.judging
-    sampled = list(_outcomes(sampler, problems, evaluation.samples, judging, advance))
-    greedy = list(_outcomes(sampler, problems, evaluation.greedy, judging, advance))
-    return [
-        {
-            "name": name,
-            "puzzle_id": name,
-            "family": "",
-            "known_family": False,
-            "category": "humaneval",
-            "difficulty": "",
-            "n": n,
-            "num_correct": sampled[i * n : (i + 1) * n].count("passed"),
-            "outcomes": dict(sorted(Counter(sampled[i * n : (i + 1) * n]).items())),
-            "greedy_passed": greedy[i] == "passed",
-        }
-        for i, name in enumerate(problems)
-    ]
+    sampled = list(_tried(sampler, problems, evaluation.samples, judging, advance))
+    greedy = list(_tried(sampler, problems, evaluation.greedy, judging, advance))
+    return [_row(name, sampled[i * n : (i + 1) * n], greedy[i]) for i, name in enumerate(problems)]
 
 
-def _outcomes(
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A completion of a problem's prompt, without its text."""
+
+    finish_reason: FinishReason
+    outcome: str
+    """A `judge.Outcome`, or why nothing was drawn."""
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == Outcome.passed
+
+
+def _row(name: str, samples: Sequence[_Tried], greedy: _Tried) -> Row:
+    """Count what the samples of a problem came to, as evaluate.py counts those of a puzzle."""
+    return {
+        "name": name,
+        "puzzle_id": name,
+        "family": "",
+        "known_family": False,
+        "category": "humaneval",
+        "difficulty": "",
+        "n": len(samples),
+        "num_correct": sum(one.passed for one in samples),
+        "first_correct": next((i for i, one in enumerate(samples) if one.passed), None),
+        "num_cut": sum(one.finish_reason is FinishReason.LENGTH for one in samples),
+        "outcomes": dict(sorted(Counter(one.outcome for one in samples).items())),
+        "greedy_passed": greedy.passed,
+    }
+
+
+def _tried(
     sampler: Sampler,
     problems: Mapping[str, FunctionProblem],
     attempts: Attempts,
     judging: Judging,
     advance: Callable[[int], object],
-) -> Iterator[str]:
+) -> Iterator[_Tried]:
     """Draw the attempts at each problem, and yield what each came to, problem by problem."""
     asked = [(name, index) for name in problems for index in range(attempts.count)]
     completions = sampler.sample(
@@ -120,14 +157,15 @@ def _outcomes(
         advance=advance,
     )
     drawn = [(problems[name], c) for (name, _), c in zip(asked, completions, strict=True)]
-    fits = [c.finish_reason is not FinishReason.PROMPT_TOO_LONG for c in completions]
     verdicts = judging.judge_completions(
         (problem, cut_function(problem.prompt, completion.text))
-        for (problem, completion), fit in zip(drawn, fits, strict=True)
-        if fit
+        for problem, completion in drawn
+        if completion.finish_reason is not FinishReason.PROMPT_TOO_LONG
     )
-    for fit in fits:
-        yield str(next(verdicts).outcome) if fit else str(FinishReason.PROMPT_TOO_LONG)
+    for completion in completions:
+        reason = completion.finish_reason
+        fits = reason is not FinishReason.PROMPT_TOO_LONG
+        yield _Tried(reason, str(next(verdicts).outcome) if fits else str(reason))
 
 
 def cut_function(prompt: str, completion: str) -> str:

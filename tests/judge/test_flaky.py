@@ -169,7 +169,13 @@ def test_a_pair_that_was_not_confirmed_is_flaky_when_it_is_judged_again_to_be_co
 
 
 HELD_OUT = replace(puzzle_from_source("def f(x: int): return x == 1", name="one"), family="ones")
-HELD_OUT_ROW = {"name": "one", "index": 0, "passed": True, "outcome": "passed"}
+HELD_OUT_ROW = {
+    "name": "one",
+    "index": 0,
+    "finish_reason": "stop",
+    "passed": True,
+    "outcome": "passed",
+}
 
 
 def judged_candidates(mode: Mode) -> list[Judged]:
