@@ -4,7 +4,7 @@ The verdicts are given in judge.py, and what lies too near a held-out puzzle is 
 decontaminate.py. Nothing is judged here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from random import Random
@@ -12,6 +12,7 @@ from random import Random
 from judge import Outcome
 from puzzles import Puzzle
 from selftrain.config import CurateConfig, of_round
+from selftrain.files import Row
 from selftrain.judge import Judged
 from selftrain.prompts import example_completion, example_prompt
 from selftrain.seeds import derive_seed
@@ -92,6 +93,23 @@ def chosen_pairs(
         order.sort(key=lambda i: abs(solve_rates[i] - 0.5))
     limit = None if config.max_pairs is None else of_round(config.max_pairs, round_number)
     return order[:limit] if config.choose == "middle_first" else sorted(order[:limit])
+
+
+def chosen_rows(
+    read: Callable[[], Iterator[Row]], config: CurateConfig, seed: int, round_number: int
+) -> Iterator[Row]:
+    """Give the rows of a round's examples that are kept, as `chosen_pairs` chooses and orders them.
+
+    `read` streams all of them, twice where there is something to choose.
+    """
+    if config.max_pairs is None and config.choose == "random":
+        return read()
+    rates = [row["num_correct"] / row["num_attempts"] for row in read()]
+    chosen = chosen_pairs(rates, config, seed, round_number)
+    wanted = set(chosen)
+    # Only what is kept is held in memory, to be put in order.
+    rows = {number: row for number, row in enumerate(read()) if number in wanted}
+    return (rows[number] for number in chosen)
 
 
 def _chosen(attempts: Sequence[Judged], config: CurateConfig, random: Random) -> list[Judged]:

@@ -205,9 +205,9 @@ def _candidate(puzzle: Puzzle, index: int, program: Program) -> Candidate:
     g = cut_solution(solve_head(puzzle), text) if program.is_body else _under_head(puzzle, text)
     # Nothing was sampled here, so there are no tokens to count.
     completion = Completion(text, FinishReason.STOP, 0, 0.0)
-    if isinstance(g, Rejection):
-        return Candidate(puzzle.id, puzzle.f, index, completion, None, g.reason, g.detail)
-    return Candidate(puzzle.id, puzzle.f, index, completion, g, "", "")
+    cut, no_g, detail = (None, g.reason, g.detail) if isinstance(g, Rejection) else (g, "", "")
+    more = puzzle.more_inputs
+    return Candidate(puzzle.id, puzzle.f, index, completion, cut, no_g, detail, more)
 
 
 def _under_head(puzzle: Puzzle, source: str) -> str | Rejection:

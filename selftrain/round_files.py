@@ -5,13 +5,14 @@ Where the files lie is said in run_directory.py.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 
 from puzzles import Puzzle
 from puzzles.reasons import Reason
 from selftrain.config import Config
-from selftrain.curate import chosen_pairs
+from selftrain.curate import chosen_rows
 from selftrain.decontaminate import CHECKED, HeldOutIndex, removed_row
 from selftrain.difficulty import difficulties
 from selftrain.diversity import read_diversity
@@ -45,20 +46,9 @@ def write_stages(here: RoundDirectory, before: Iterable[Row], config: Config) ->
     write_rows(here.puzzles, (row["puzzle"] for row in here.rows(FILTERED.stage) if row["puzzle"]))
     write_rows(here.candidates, here.rows(JUDGED.stage))
     write_rows(here.difficulties, difficulties(here.rows(JUDGED.stage)))
-    write_rows(here.examples, chain(before, _kept(here, config)))
+    kept = chosen_rows(partial(_clean, here), config.curate, config.seed, here.number)
+    write_rows(here.examples, chain(before, kept))
     write_rows(here.removed, map(removed_row, _removed(here)))
-
-
-def _kept(here: RoundDirectory, config: Config) -> Iterator[Row]:
-    """Give the round's examples that are near no held-out puzzle, as `curate` chooses them."""
-    if config.curate.max_pairs is None and config.curate.choose == "random":
-        return _clean(here)
-    rates = [row["num_correct"] / row["num_attempts"] for row in _clean(here)]
-    chosen = chosen_pairs(rates, config.curate, config.seed, here.number)
-    place = {index: order for order, index in enumerate(chosen)}
-    # Only what is kept is held in memory, to be put in order.
-    rows = [(place[i], row) for i, row in enumerate(_clean(here)) if i in place]
-    return (row for _, row in sorted(rows, key=lambda pair: pair[0]))
 
 
 def _removed(here: RoundDirectory) -> Iterator[Row]:
@@ -66,6 +56,7 @@ def _removed(here: RoundDirectory) -> Iterator[Row]:
 
 
 def _clean(here: RoundDirectory) -> Iterator[Row]:
+    """Stream the round's examples that are near no held-out puzzle."""
     return (row["example"] for row in here.rows(CHECKED.stage) if row["rejection"] is None)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from puzzles import Puzzle
 from selftrain import models
-from selftrain.config import Config, ModelConfig
+from selftrain.config import Config, CurateConfig, ModelConfig
 from selftrain.errors import UsageError
 
 BASE, HUMAN = "base", "human"
@@ -119,6 +119,20 @@ def generators_of(config: Config) -> list[Generator]:
     return list(found.values())
 
 
+def curating(kind: str, config: CurateConfig) -> CurateConfig:
+    """Say how the pairs of a kind are chosen.
+
+    Solve rates choose among pairs whose verdict is known: of unverified ones it is not looked at,
+    and reference solutions, all of which an arm takes, pass always.
+    """
+    how: dict[str, object] = {"verdicts": kind}
+    if kind in (HUMAN, UNVERIFIED):
+        how |= {"drop_always_solved": False, "choose": "random"}
+    if kind == HUMAN:
+        how |= {"verdicts": VERIFIED, "max_pairs": None}
+    return config.model_copy(update=how)
+
+
 def check_arms(config: Config, arms: Sequence[Arm], train: Sequence[Puzzle]) -> None:
     """Refuse what could only fail after hours. Raises UsageError."""
     if config.model.server:
@@ -127,6 +141,11 @@ def check_arms(config: Config, arms: Sequence[Arm], train: Sequence[Puzzle]) -> 
         raise UsageError(
             f"curate.verdicts is {config.curate.verdicts}, but each arm of an ablation has its "
             "own. Leave it out and name the arm in ablate.arms."
+        )
+    if config.evaluate.epochs == "all":
+        raise UsageError(
+            "evaluate.epochs is all, but the table of an ablation has one epoch of each arm. Set "
+            "finetune.epochs to the one you want, and evaluate.epochs=last."
         )
     if any(arm.data == HUMAN for arm in arms) and not any(puzzle.solutions for puzzle in train):
         raise UsageError(

@@ -1,20 +1,22 @@
 """The pairs that arms draw from: of each pool and kind all that may be trained on, decontaminated.
 
-Pools are made in loop.py; what one arm takes of the pairs is drawn in draw.py. Nothing is sampled.
+Pools are made in loop.py, and have checked their verified pairs; what one arm takes of the pairs is
+drawn in draw.py. Nothing is sampled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby, islice
+from pathlib import Path
 
 from puzzles import Puzzle, from_row
-from selftrain.ablation.arms import HUMAN, VERIFIED, Arm, Generator
+from selftrain.ablation.arms import VERIFIED, Arm, Generator, curating
 from selftrain.ablation.directory import ROUND, AblationDirectory
 from selftrain.ablation.draw import Slot
 from selftrain.config import ModelConfig
-from selftrain.curate import Example, chosen_pairs, curate
-from selftrain.decontaminate import decontaminate
+from selftrain.curate import chosen_rows, curate
+from selftrain.decontaminate import decontaminate, removed_row
 from selftrain.experiment import Experiment
 from selftrain.files import Format, Row, read_rows, write_rows
 from selftrain.judge import Judged, judge_candidates, judged_from_row, judging_in_evaluation
@@ -42,23 +44,32 @@ def write_pairs(
 
     `x` is the experiment of their seed. Without generator and pool they are reference solutions.
     """
-    seed = x.config.seed
-    here = directory.data(generator, seed)
+    c, here = x.config, directory.data(generator, x.config.seed)
     kinds = dict.fromkeys(kind for arm in arms for kind in arm.kinds)
-    missing = [kind for kind in kinds if not directory.pairs(kind, generator, seed).exists()]
+    missing = [kind for kind in kinds if not directory.pairs(kind, generator, c.seed).exists()]
     if missing:
-        checking = partial(_checked, x, _token_counter(x.config.model))
+        with_tokens = _token_counter(c.model)
     for kind in missing:
-        attempted = _of_pool(pool) if pool else _references(x)
-        form: Format[Row] = Format(kind, lambda row: row, lambda row: row)
-        shard = 0
-        while batch := list(islice(attempted, x.config.propose.shard_size)):
-            x.once(here, shard, form, len(batch), partial(checking, kind, batch))
-            shard += 1
-        removed = ({**r["pair"], **r["rejection"]} for r in here.rows(kind) if r["rejection"])
-        write_rows(directory.removed(kind, generator, seed), removed)
-        write_rows(directory.pairs(kind, generator, seed), _kept(x, kind, here))
+        if kind == VERIFIED and pool:
+            # The pool's round has decontaminated what passed, under the same settings.
+            clean, removed = partial(_passed, pool.examples), _passed(pool.removed)
+        else:
+            _check(x, here, kind, _of_pool(pool) if pool else _references(x))
+            clean, removed = partial(_clean, kind, here), _removed(kind, here)
+        kept = chosen_rows(clean, curating(kind, c.curate), c.seed, ROUND)
+        write_rows(directory.removed(kind, generator, c.seed), removed)
+        write_rows(directory.pairs(kind, generator, c.seed), with_tokens(kept))
     here.remove_shards()
+
+
+def copy_pairs(
+    directory: AblationDirectory, generator: Generator | None, source: int, seed: int
+) -> None:
+    """Take over what pairs one seed has for another, where nothing is drawn between the two."""
+    for path in sorted(directory.data(generator, source).path.glob("*.jsonl")):
+        target = directory.data(generator, seed).path / path.name
+        if not target.exists():
+            write_rows(target, read_rows(path))
 
 
 def read_slots(directory: AblationDirectory, arm: Arm, seed: int) -> dict[str, list[Slot]]:
@@ -86,64 +97,66 @@ def read_pairs(
     return [found[slot.kind, slot.number] for slot in slots]
 
 
+def _check(x: Experiment, here: RoundDirectory, kind: str, attempted: Iterator[Attempted]) -> None:
+    """Choose and decontaminate the pairs of one kind, shard by shard."""
+    form: Format[Row] = Format(kind, lambda row: row, lambda row: row)
+    shard = 0
+    while batch := list(islice(attempted, x.config.propose.shard_size)):
+        x.once(here, shard, form, len(batch), partial(_checked, x, kind, batch))
+        shard += 1
+
+
 def _checked(
-    x: Experiment,
-    count_tokens: Callable[[Sequence[str]], list[int]],
-    kind: str,
-    batch: Sequence[Attempted],
-    *,
-    advance: Callable[[int], object],
+    x: Experiment, kind: str, batch: Sequence[Attempted], *, advance: Callable[[int], object]
 ) -> Iterator[Row]:
-    """Curate attempts at some puzzles, count tokens, and say what is too near a held-out puzzle."""
-    found = [pair for attempted in batch for pair in _curated(x, kind, attempted)]
-    examples = [example for example, _ in found]
-    sizes = count_tokens([example.prompt + example.completion for example in examples])
-    checked = decontaminate(examples, x.nearness, x.config.decontaminate, x.judging)
-    for (example, passed), size, one in zip(found, sizes, checked, strict=True):
-        pair = {**asdict(example), "kind": kind, "passed": passed, "num_tokens": size}
-        yield {"pair": pair, "rejection": asdict(one.rejection) if one.rejection else None}
+    """Curate attempts at some puzzles, and say which pairs are too near a held-out puzzle.
+
+    Each comes with its verdict, for the report.
+    """
+    c = x.config
+    passed = {
+        (one.candidate.puzzle_id, one.candidate.index): one.passed
+        for attempted in batch
+        for one in attempted.judged
+    }
+    puzzles = [attempted.puzzle for attempted in batch]
+    judged = (one for attempted in batch for one in attempted.judged)
+    examples = list(curate(puzzles, judged, curating(kind, c.curate), c.seed, ROUND))
+    for one in decontaminate(examples, x.nearness, c.decontaminate, x.judging):
+        example, rejection = one.example, one.rejection
+        verdict = passed[example.puzzle_id, example.index]
+        yield {
+            "example": {**asdict(example), "kind": kind, "passed": verdict},
+            "rejection": asdict(rejection) if rejection else None,
+        }
     advance(len(batch))
 
 
-def _curated(x: Experiment, kind: str, attempted: Attempted) -> Iterator[tuple[Example, bool]]:
-    """Choose among the attempts at one puzzle; each comes with its verdict, for the report."""
-    c = x.config
-    how: Row = {"verdicts": kind}
-    if kind == HUMAN:
-        # Reference solutions all pass, which tells nothing of how hard a puzzle is.
-        how = {"verdicts": VERIFIED, "drop_always_solved": False}
-    passed = {one.candidate.index: one.passed for one in attempted.judged}
-    curating = c.curate.model_copy(update=how)
-    for example in curate([attempted.puzzle], attempted.judged, curating, c.seed, ROUND):
-        yield example, passed[example.index]
-
-
-def _token_counter(model: ModelConfig) -> Callable[[Sequence[str]], list[int]]:
-    """Count tokens of texts as they are packed into blocks, an end-of-text token after each."""
+def _token_counter(model: ModelConfig) -> Callable[[Iterator[Row]], Iterator[Row]]:
+    """Count tokens of examples as they are packed into blocks, an end-of-text token after each."""
     tokenizer = load_tokenizer(model)
 
-    def count(texts: Sequence[str]) -> list[int]:
-        # A tokenizer refuses an empty list.
-        found = tokenizer(list(texts), verbose=False)["input_ids"] if texts else []
-        return [len(tokens) + 1 for tokens in found]
+    def with_tokens(rows: Iterator[Row]) -> Iterator[Row]:
+        while some := list(islice(rows, 1000)):
+            texts = [row["prompt"] + row["completion"] for row in some]
+            found = tokenizer(texts, verbose=False)["input_ids"]
+            for row, tokens in zip(some, found, strict=True):
+                yield {**row, "num_tokens": len(tokens) + 1}
 
-    return count
+    return with_tokens
 
 
-def _kept(x: Experiment, kind: str, here: RoundDirectory) -> Iterator[Row]:
-    """Give the pairs that no check removed: of a pool's as `curate` chooses them, in its order."""
-    c = x.config
-    if kind == HUMAN or (c.curate.max_pairs is None and c.curate.choose == "random"):
-        return _clean(kind, here)
-    rates = [row["num_correct"] / row["num_attempts"] for row in _clean(kind, here)]
-    chosen = chosen_pairs(rates, c.curate, c.seed, ROUND)
-    place = {number: order for order, number in enumerate(chosen)}
-    rows = [(place[i], row) for i, row in enumerate(_clean(kind, here)) if i in place]
-    return (row for _, row in sorted(rows, key=lambda one: one[0]))
+def _passed(path: Path) -> Iterator[Row]:
+    """Stream the verified pairs that a pool kept or removed."""
+    return ({**row, "kind": VERIFIED, "passed": True} for row in read_rows(path))
 
 
 def _clean(kind: str, here: RoundDirectory) -> Iterator[Row]:
-    return (row["pair"] for row in here.rows(kind) if row["rejection"] is None)
+    return (row["example"] for row in here.rows(kind) if row["rejection"] is None)
+
+
+def _removed(kind: str, here: RoundDirectory) -> Iterator[Row]:
+    return (removed_row(row) for row in here.rows(kind) if row["rejection"] is not None)
 
 
 def _of_pool(pool: RoundDirectory) -> Iterator[Attempted]:

@@ -4,6 +4,7 @@
 of a seed whose `metrics.json` exists is complete.
 """
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,3 +71,12 @@ class AblationDirectory:
     def is_begun(self) -> bool:
         """Tell whether anything was made; until then the directory is nobody's."""
         return any(self.path.glob("[1-3]-*"))
+
+
+def remove_weights(arm: RoundDirectory) -> None:
+    """Remove an arm's model, all its epochs; what was noted while it was trained stays."""
+    for path in arm.model.glob("*"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path not in (arm.training_log, arm.chosen_epoch):
+            path.unlink()

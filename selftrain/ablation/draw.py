@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from selftrain.ablation.arms import VERIFIED, WRONG, Arm
+from selftrain.ablation.arms import VERIFIED, WRONG, Arm, curating
 from selftrain.config import Config
 from selftrain.seeds import derive_seed
 
@@ -29,11 +29,12 @@ def in_order(arm: Arm, slots: Mapping[str, Sequence[Slot]], config: Config) -> l
 
     `slots` has the pairs of each kind, which are shuffled by the configuration's seed, in one way
     for all arms, so that a noise dose has verified pairs of the verified arm, as many as it needs.
-    With `curate.choose: middle_first` they keep their order.
+    Those that `curate.choose: middle_first` has put in order keep it.
     """
-    keep = config.curate.choose == "middle_first"
     shuffled = {
-        kind: slots[kind] if keep else _shuffled(kind, slots[kind], config.seed)
+        kind: slots[kind]
+        if curating(kind, config.curate).choose == "middle_first"
+        else _shuffled(kind, slots[kind], config.seed)
         for kind in arm.kinds
     }
     if arm.num_wrong_of_100 is None:

@@ -7,7 +7,7 @@ report.
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from selftrain.ablation.arms import VERIFIED
+from selftrain.ablation.arms import UNVERIFIED, VERIFIED
 from selftrain.ablation.chart import draw_arms
 from selftrain.ablation.data_tables import data_tables
 from selftrain.ablation.directory import AblationDirectory
@@ -91,6 +91,13 @@ def _facts(config: Config, results: Sequence[Result]) -> Iterator[str]:
         f"Intervals are 95%, by bootstrap over {estimate.num_clusters} families (a puzzle without "
         f"one counts as its own), the puzzles within, and seeds, {NUM_REPLICATES:,} replicates."
     )
+    unverified = any(UNVERIFIED in result.arm.kinds for result in results)
+    by_rate = config.curate.drop_always_solved or config.curate.choose == "middle_first"
+    if unverified and by_rate:
+        yield (
+            "Unverified pairs are drawn without a look at their verdicts: none is left out or put "
+            "first by its puzzle's solve rate (curate.drop_always_solved, curate.choose)."
+        )
     missing = config.ablate.num_seeds - len(results[0].by_seed)
     if missing:
         yield f"This ablation is not finished: {missing} of {config.ablate.num_seeds} seeds miss."

@@ -11,11 +11,13 @@ from dataclasses import replace
 from itertools import product
 
 from selftrain import round_files
-from selftrain.ablation.arms import BASE, Arm, Generator
+from selftrain.ablation.arms import BASE, VERIFIED, Arm, Generator
 from selftrain.ablation.budget import check_data, token_budget, write_examples
-from selftrain.ablation.data import write_pairs
-from selftrain.ablation.directory import AblationDirectory
+from selftrain.ablation.data import copy_pairs, write_pairs
+from selftrain.ablation.directory import AblationDirectory, remove_weights
+from selftrain.config import Config
 from selftrain.epochs import choose_epoch, measure_epochs, try_puzzles
+from selftrain.errors import RunError
 from selftrain.evaluate import EVALUATED
 from selftrain.experiment import Experiment
 from selftrain.files import Row, read_rows, write_json
@@ -32,12 +34,14 @@ def run_arms(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm]) -
     """
     experiments = [_of_seed(x, seed) for seed in seeds_of(x)]
     learning = [arm for arm in arms if arm.data != BASE]
+    if learning and not directory.has_data():
+        _reach_models(x, directory, arms)
+        for own in experiments:
+            _share_index(x, own)
     generators = list(dict.fromkeys(arm.generator for arm in learning))
     for own, generator in product(experiments, generators):
         drawing = [arm for arm in learning if arm.generator == generator]
-        pool = make_pool(x, own, directory, generator) if generator else None
-        write_pairs(own, directory, generator, pool, drawing)
-        check_data(own, directory, drawing)
+        make_data(x, own, directory, generator, drawing)
     budget = token_budget(x.config, directory, arms, seeds_of(x))
     for number, own in enumerate(experiments, start=1):
         for place, arm in enumerate(arms, start=1):
@@ -51,17 +55,50 @@ def seeds_of(x: Experiment) -> list[int]:
     return [x.config.seed + number for number in range(x.config.ablate.num_seeds)]
 
 
+def pool_seeds_of(x: Experiment) -> list[int]:
+    """Give the seeds that puzzles are proposed and solved in: the first where pools are shared."""
+    return seeds_of(x)[:1] if x.config.ablate.pool == "shared" else seeds_of(x)
+
+
+def make_data(
+    x: Experiment,
+    own: Experiment,
+    directory: AblationDirectory,
+    generator: Generator | None,
+    arms: Sequence[Arm],
+) -> None:
+    """Make what the arms of one generator draw from in a seed, unless it is there."""
+    first, seed = x.config.seed, own.config.seed
+    pool = None
+    if generator:
+        y = own if seed in pool_seeds_of(x) else x
+        pool = make_pool(y, directory, generator, any(VERIFIED in arm.kinds for arm in arms))
+        if seed != first and _draws_nothing(x.config):
+            copy_pairs(directory, generator, first, seed)
+    write_pairs(own, directory, generator, pool, arms)
+    check_data(own, directory, arms)
+
+
 def make_pool(
-    x: Experiment, own: Experiment, directory: AblationDirectory, generator: Generator
+    x: Experiment, directory: AblationDirectory, generator: Generator, some_must_pass: bool
 ) -> RoundDirectory:
-    """Let a generator propose, solve and judge for a seed, or for all, unless that is done."""
-    shared = x.config.ablate.pool == "shared"
-    y = _of_seed(x, x.config.seed) if shared else own
-    pool = directory.pool(generator, y.config.seed)
+    """Let a generator propose, solve and judge, unless that is done.
+
+    It keeps all pairs that pass; those of `curate.max_pairs` are chosen for each kind in data.py.
+    """
+    pool = directory.pool(generator, x.config.seed)
     if not pool.metrics.exists():
-        y.progress.say(f"seed {y.config.seed}: {generator.name} proposes and solves")
-        sampler = LazySampler(lambda: y.load_other(generator.model))
-        invent_puzzles(y, pool, sampler)
+        x.progress.say(f"seed {x.config.seed}: {generator.name} proposes and solves")
+        sampler = LazySampler(lambda: x.load_other(generator.model))
+        whole = x.config.curate.model_copy(update={"max_pairs": None, "choose": "random"})
+        y = replace(x, config=x.config.model_copy(update={"curate": whole}))
+        _share_index(x, y)
+        try:
+            invent_puzzles(y, pool, sampler)
+        except RunError:
+            # Its last word is that no pair passed; to arms of others that says nothing.
+            if some_must_pass or not pool.near.exists() or not any(read_rows(pool.puzzles)):
+                raise
         y.release(sampler)
         write_json(pool.metrics, _counts(pool))
     pool.remove_shards()
@@ -87,10 +124,43 @@ def make_arm(
         round_files.write_evaluation(here, x.held_out, x.dev, known_families)
         write_json(here.metrics, _metrics(x, here))
     here.remove_shards()
+    if not x.config.ablate.keep_models:
+        remove_weights(here)
 
 
 def _of_seed(x: Experiment, seed: int) -> Experiment:
     return replace(x, config=x.config.model_copy(update={"seed": seed}))
+
+
+def _share_index(x: Experiment, other: Experiment) -> None:
+    """Hand on the index of the held-out puzzles, a cached property that takes seconds to make."""
+    vars(other)["nearness"] = x.nearness
+
+
+def _reach_models(x: Experiment, directory: AblationDirectory, arms: Sequence[Arm]) -> None:
+    """Load each model once where a pool is still to be made: a wrong name should end it at once.
+
+    Raises UsageError or RunError.
+    """
+    inventing = {
+        arm.generator.model
+        for arm in arms
+        if arm.generator
+        and not all(directory.pool(arm.generator, s).metrics.exists() for s in pool_seeds_of(x))
+    }
+    if inventing:
+        x.reach_others()
+        x.load(None)
+    for model in inventing - {x.config.model}:
+        x.load_other(model)
+
+
+def _draws_nothing(config: Config) -> bool:
+    """Tell whether every seed has the same pairs of each kind, whose order alone it draws."""
+    c = config.curate
+    takes_all = config.solve.num_attempts <= c.max_solutions
+    chooses_none = c.max_pairs is None and c.choose == "random"
+    return config.ablate.pool == "shared" and takes_all and chooses_none
 
 
 def _counts(pool: RoundDirectory) -> Row:

@@ -14,13 +14,19 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 # Imported here so that no fork has to.
 import accelerate  # noqa: F401
-import matplotlib.figure  # noqa: F401
+import datasketch  # noqa: F401
+import jinja2  # noqa: F401
+import joblib  # noqa: F401
+import matplotlib.backends.backend_svg  # noqa: F401
 import peft  # noqa: F401
+import scipy.stats  # noqa: F401
 import torch
+import wasmtime  # noqa: F401
 from scripted import ScriptedSampler
 
 from selftrain import loop, models, report  # noqa: F401
@@ -28,6 +34,8 @@ from selftrain.config_file import load_config
 from selftrain.progress import Advance, Progress
 from selftrain.run import run
 
+Command = Callable[[Path], object]
+"""Begins in a folder, or goes on there."""
 MAY_DIFFER = {"timings.jsonl", "log.txt", ".lock"}
 STAGES = {
     "propose": "advance round 1  propose   2 3",
@@ -102,8 +110,8 @@ def in_a_fork(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def start(folder: Path, settings: list[str], kill_at: str | None, note: Path | None = None) -> int:
-    """Run in `folder`, or go on there, killed at a point; write the points passed into `note`."""
+def start(command: Command, folder: Path, kill_at: str | None, note: Path | None = None) -> int:
+    """Begin a command in `folder`, or go on, killed at a point; note the points that it passed."""
 
     def work() -> None:
         torch.set_num_threads(1)
@@ -112,7 +120,7 @@ def start(folder: Path, settings: list[str], kill_at: str | None, note: Path | N
         models.load_sampler = lambda *_: ScriptedSampler()  # type: ignore[assignment]
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.addaudithook(points.audit)
-        run(load_config(None, settings), folder)
+        command(folder)
         if note:
             note.write_text(json.dumps(points.passed))
 
@@ -131,20 +139,18 @@ def differing(folder: Path, undisturbed: dict[str, bytes]) -> list[str]:
     return sorted(name for name in found | undisturbed if found.get(name) != undisturbed.get(name))
 
 
-def main(root: Path, settings: list[str]) -> None:
-    """Run once undisturbed, and once killed again and again, inside every stage and in between."""
+def compare(command: Command, root: Path, choose: Callable[[list[str]], list[str]]) -> None:
+    """Do it once undisturbed, and once killed at each point chosen of those passed; print both."""
     note = root / "points.json"
-    assert start(root / "undisturbed", settings, None, note) == 0
-    points = list(dict.fromkeys(json.loads(note.read_text())))
-    chosen = [p for i, p in enumerate(points) if i % STRIDE == 0 or p in STAGES.values()]
+    assert start(command, root / "undisturbed", None, note) == 0
+    chosen = choose(list(dict.fromkeys(json.loads(note.read_text()))))
     folder = root / "killed"
     # Each process is killed at the first chosen point that no earlier one has reached.
-    killed_at = [point for point in chosen if start(folder, settings, point) == -signal.SIGKILL]
-    again = start(folder, settings, None)
+    killed_at = [point for point in chosen if start(command, folder, point) == -signal.SIGKILL]
+    again = start(command, folder, None)
     undisturbed = contents(root / "undisturbed")
     result = {
         "killed_at": killed_at,
-        "missed": sorted(set(chosen) - set(killed_at)),
         "again": again,
         "files": sorted(undisturbed),
         "differing": differing(folder, undisturbed),
@@ -152,5 +158,11 @@ def main(root: Path, settings: list[str]) -> None:
     print(json.dumps(result))
 
 
+def every_few(points: list[str]) -> list[str]:
+    """Choose points inside every stage and in between."""
+    return [p for i, p in enumerate(points) if i % STRIDE == 0 or p in STAGES.values()]
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    config = load_config(None, sys.argv[2:])
+    compare(partial(run, config), Path(sys.argv[1]), every_few)

@@ -5,7 +5,7 @@ from typing import Any
 
 from puzzles import Puzzle, puzzle_from_source
 from selftrain.config import CurateConfig
-from selftrain.curate import Example, chosen_pairs, curate
+from selftrain.curate import Example, chosen_pairs, chosen_rows, curate
 from selftrain.judge import Judged
 from selftrain.sampling import Completion, FinishReason
 from selftrain.solve import Candidate
@@ -131,6 +131,14 @@ def test_middle_first_keeps_what_is_solved_half_the_time() -> None:
     first, second, third = chosen_pairs(RATES, config, 0, 1)
     assert (first, second) == (2, 4)
     assert third in (1, 3)
+
+
+def test_rows_come_in_the_order_in_which_they_were_chosen() -> None:
+    rows = [{"num_correct": n, "num_attempts": 8} for n in (8, 1, 4, 6)]
+    config = CurateConfig(max_pairs=3, choose="middle_first")
+    found = chosen_rows(lambda: iter(rows), config, 0, 1)
+    assert [row["num_correct"] for row in found] == [4, 6, 1]
+    assert list(chosen_rows(lambda: iter(rows), CurateConfig(), 0, 1)) == rows
 
 
 def test_a_random_choice_depends_on_the_seed_alone() -> None:

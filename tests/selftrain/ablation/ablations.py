@@ -4,17 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted import ScriptedSampler, few_held_out, write_puzzles
 
 from puzzles import Puzzle
 from puzzles.builtin.read import read_builtin
-from selftrain import models
+from selftrain import experiment, models
 from selftrain.ablation.ablate import ablate
 from selftrain.ablation.directory import AblationDirectory
 from selftrain.config import Config, ModelConfig
 from selftrain.config_file import load_config
+from selftrain.decontaminate import HeldOutIndex
+from selftrain.errors import UsageError
 from selftrain.files import Row, read_rows
 from selftrain.sampling import Request
 
@@ -50,6 +53,10 @@ class Ablations:
     asked: dict[str, list[Request]] = field(default_factory=dict)
     """Requests by model: a generator's name, or the folder of a trained model in the ablation."""
     wrong_share: float = 0.5
+    missing: str = ""
+    """A model that cannot be loaded."""
+    num_indices: int = 0
+    """How often the held-out puzzles were indexed."""
 
     def config(self, *settings: str) -> Config:
         here = (
@@ -67,13 +74,20 @@ class Ablations:
     @contextmanager
     def _scripted(self) -> Iterator[None]:
         def load(config: ModelConfig, trained: Path | None = None) -> ScriptedSampler:
+            if config.name == self.missing:
+                raise UsageError(f"there is no {config.name}")
             sampler = ScriptedSampler(wrong_share=self.wrong_share)
             name = str(trained.relative_to(self.folder)) if trained else config.name
             sampler.requests = self.asked.setdefault(name, [])
             return sampler
 
+        def index(*args: Any) -> HeldOutIndex:
+            self.num_indices += 1
+            return HeldOutIndex(*args)
+
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(models, "load_sampler", load)
+            patch.setattr(experiment, "HeldOutIndex", index)
             yield
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from scripted import few_train
 
-from selftrain.ablation.arms import Arm, arms_of, check_arms
-from selftrain.config import Config
+from selftrain.ablation.arms import Arm, arms_of, check_arms, curating
+from selftrain.config import Config, CurateConfig
 from selftrain.config_file import load_config
 from selftrain.errors import UsageError
 
@@ -94,6 +94,28 @@ def test_generators_beside_a_proposer_are_refused() -> None:
 
 def test_verdicts_of_the_configuration_are_refused_as_each_arm_has_its_own() -> None:
     assert "curate.verdicts is wrong" in refusal("curate.verdicts=wrong")
+
+
+def test_measuring_every_epoch_is_refused_as_the_table_has_one() -> None:
+    assert "Set finetune.epochs to the one you want, and evaluate.epochs=last" in refusal(
+        "evaluate.epochs=all"
+    )
+
+
+BY_RATE = CurateConfig(drop_always_solved=True, choose="middle_first", max_pairs=9)
+
+
+@pytest.mark.parametrize("kind", ["verified", "wrong"])
+def test_pairs_of_known_verdicts_are_chosen_by_solve_rate_where_asked(kind: str) -> None:
+    assert curating(kind, BY_RATE) == BY_RATE.model_copy(update={"verdicts": kind})
+
+
+def test_unverified_pairs_are_as_many_but_not_chosen_by_solve_rate() -> None:
+    assert curating("unverified", BY_RATE) == CurateConfig(verdicts="unverified", max_pairs=9)
+
+
+def test_all_reference_solutions_are_taken() -> None:
+    assert curating("human", BY_RATE) == CurateConfig()
 
 
 def test_a_server_cannot_be_trained() -> None:

@@ -54,6 +54,13 @@ def test_pairs_that_come_middle_first_keep_their_order() -> None:
     assert in_order(Arm("wrong", None), BOTH, config) == BOTH["wrong"]
 
 
+def test_unverified_pairs_are_shuffled_whatever_comes_first_elsewhere() -> None:
+    config = Config(curate=CurateConfig(choose="middle_first"))
+    some = {"unverified": many("unverified", 40)}
+    arm = Arm("unverified", None)
+    assert in_order(arm, some, config) == in_order(arm, some, Config()) != some["unverified"]
+
+
 def test_no_pair_is_taken_twice() -> None:
     for budget in range(300, 4_000, 37):
         taken = within_budget(in_order(Arm("noise-50", None), BOTH, SEVEN), budget)

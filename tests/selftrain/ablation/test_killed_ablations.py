@@ -44,7 +44,7 @@ def test_an_ablation_killed_in_every_stage_ends_with_the_same_bytes(
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent.parent)},
     )
     result = json.loads(done.stdout)
-    assert result["killed"] == list(POINTS)
+    assert result["killed_at"] == list(POINTS.values())
     assert (result["again"], result["differing"]) == (0, [])
     assert {
         "1-pools/seed-1/3-candidates.jsonl",
