@@ -4,6 +4,7 @@ It keeps nothing but the rows, once all are judged. A long measurement that must
 run of no rounds: `selftrain run CONFIG rounds=0`.
 """
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,15 +92,31 @@ def _measure_functions(config: Config) -> Measured:
 
 def _measure_puzzles(config: Config) -> Measured:
     train, held_out = read_splits(config.puzzles)
+    train, _ = split_dev(train, config.puzzles.num_dev, config.seed)
     progress = Progress()
-    train = with_sound_references(train, config, progress)
+    few_shot = _few_shot(train, config, progress)
     puzzles = with_sound_references(held_out, config, progress)
     failing = _failing(held_out, puzzles, config.puzzles.held_out)
-    rest, _ = split_dev(train, config.puzzles.num_dev, config.seed)
-    few_shot = few_shot_puzzles(rest, config.solve.num_few_shot)
-    rows = list(_rows(config, few_shot, rest, puzzles, progress))
+    rows = list(_rows(config, few_shot, train, puzzles, progress))
     shown = f"{len(few_shot)} solved train puzzles of {config.puzzles.train}" if few_shot else ""
     return Measured(rows, config.solve.max_new_tokens, shown, failing)
+
+
+def _few_shot(train: Sequence[Puzzle], config: Config, progress: Progress) -> list[Puzzle]:
+    """Choose the solved puzzles that prompts show, as a run does.
+
+    No reference solution but theirs reaches a prompt, so theirs alone are judged.
+    """
+    sound: dict[str, Puzzle] = {}
+    while True:
+        known = [sound.get(puzzle.name, puzzle) for puzzle in train]
+        shown = few_shot_puzzles(known, config.solve.num_few_shot)
+        names = {puzzle.name for puzzle in shown} - sound.keys()
+        if not names:
+            return shown
+        unjudged = [puzzle for puzzle in train if puzzle.name in names]
+        judged = with_sound_references(unjudged, config, progress)
+        sound |= {puzzle.name: puzzle for puzzle in judged}
 
 
 def _rows(
@@ -147,7 +164,8 @@ def _text(config: Config, measured: Measured) -> str:
     if greedy := rows_greedy(rows, config.seed):
         estimates["greedy"] = greedy
     table += [(name, interval(one.value, one.low, one.high)) for name, one in estimates.items()]
-    parts = [f"{head}\n{text_table(table)}", "\n".join(_notes(measured)), strata_text(rows)]
+    notes = "\n".join(textwrap.fill(note, 100) for note in _notes(measured))
+    parts = [f"{head}\n{text_table(table)}", notes, strata_text(rows)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -16,11 +16,14 @@ from selftrain.ablation.tables import arms_table, compared, comparisons_table, s
 from selftrain.config import Config
 from selftrain.files import replacing
 from selftrain.report.blocks import Figure, Page, Paragraph, Section, count, plain
+from selftrain.report.columns import shown_ks
 from selftrain.report.html import to_html
 from selftrain.report.markdown import to_markdown
 from selftrain.report.text_table import text_table
 from selftrain.statistics import NUM_REPLICATES
 
+MOST_COLUMNS = 4
+"""Tables and the plot have room for no more k than these, beside the comparisons."""
 _HOW_COMPARED = (
     "Differences are paired by puzzle and seed; each interval is a bootstrap over families, "
     "puzzles and seeds. p is of a two-sided permutation test that flips whole families, on means "
@@ -40,22 +43,16 @@ def write_pages(directory: AblationDirectory, config: Config, results: Sequence[
 
 def terminal_text(results: Sequence[Result], ks: Sequence[int]) -> str:
     """Lay out the table, and a line a comparison, for a terminal."""
-    shown = shown_ks(ks)
+    shown = shown_ks(ks, MOST_COLUMNS)
     table = arms_table(results, shown)
     lines = [text_table([table.columns, *table.rows]), "", textwrap.fill(table.note, 100), ""]
     lines += [sentence(result, against, shown[0]) for result, against in compared(results)]
     return "\n".join(lines).rstrip()
 
 
-def shown_ks(ks: Sequence[int]) -> list[int]:
-    """Give the k that a table has room for: of many, the first, ten, a hundred, and the last."""
-    ordered = sorted(set(ks))
-    return ordered if len(ordered) <= 3 else sorted({ordered[0], ordered[-1]} | {10, 100} & set(ks))
-
-
 def make_page(directory: AblationDirectory, config: Config, results: Sequence[Result]) -> Page:
     """Gather what the page says, in its order."""
-    ks = shown_ks(config.evaluate.k)
+    ks = shown_ks(config.evaluate.k, MOST_COLUMNS)
     figure = Figure("Pass@k of each arm, with 95% intervals.", draw_arms(results, ks))
     sections = [Section("Arms", (arms_table(results, ks), figure))]
     if any(result.against for result in results):

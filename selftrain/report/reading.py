@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_json, read_rows
+from selftrain.report.columns import shown_ks
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 MAX_COLUMNS = 6
@@ -74,13 +75,8 @@ class Run:
 
     @property
     def shown_ks(self) -> tuple[int, ...]:
-        """Give the k that tables have room for: of many, the first, powers of ten, and the last."""
-        ks = self.ks
-        return (
-            ks
-            if len(ks) <= MAX_COLUMNS
-            else tuple(k for k in ks if k in {ks[0], 10, 100, 1000, ks[-1]})
-        )
+        """Give the k that tables have room for."""
+        return tuple(shown_ks(self.ks, MAX_COLUMNS))
 
     @property
     def best_on_dev(self) -> Round | None:

@@ -89,11 +89,15 @@ class FromCanonical:
         if temperature and not self.is_right(request):
             body = "    return []"
         text = f"{body}\n\ndef unrelated(:"
-        return Completion(text, FinishReason.STOP, 9, -1.0)
+        ending = FinishReason.STOP if self.is_right(request) else FinishReason.LENGTH
+        return Completion(text, ending, 9, -1.0)
 
 
 def test_evaluate_scores_humaneval_in_rows_like_those_of_puzzles(
-    humaneval_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    humaneval_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     with gzip.open(humaneval_file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines][:12]
@@ -121,8 +125,23 @@ def test_evaluate_scores_humaneval_in_rows_like_those_of_puzzles(
         row["task_id"]: num_right[row["task_id"]] for row in rows
     }
     assert 0 < num_right.total() < 48
+    assert [row["num_cut"] for row in found] == [4 - row["num_correct"] for row in found]
+    firsts = {
+        row["task_id"]: [sampler.is_right(r) for r in drawn_for(sampler, row["prompt"])]
+        for row in rows
+    }
+    assert {row["name"]: row["first_correct"] for row in found} == {
+        name: right.index(True) if True in right else None for name, right in firsts.items()
+    }
+    told = capsys.readouterr().out
+    assert f"{48 - num_right.total()} of 48 samples were cut at 512 new tokens" in told
     assert all(sum(row["outcomes"].values()) == 4 for row in found)
     assert len({request.seed for request in sampler.requests}) == 12 * 4
+
+
+def drawn_for(sampler: FromCanonical, prompt: str) -> list[Request]:
+    """Give the four sampled requests of a prompt, without the greedy one that follows."""
+    return [request for request in sampler.requests if request.prompt == prompt][:4]
 
 
 def test_functions_are_no_puzzles_to_train_on() -> None:

@@ -1,6 +1,6 @@
 """A sweep of temperatures: on dev puzzles alone, once each, chosen by what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,48 @@ def test_a_finished_temperature_is_not_sampled_again(tmp_path: Path, sampler: Wa
     assert 0.2 not in sampler.temperatures
     assert 0.8 in sampler.temperatures
     assert {path.name: path.read_bytes() for path in out.glob("sweep.*")} == before
+
+
+def test_a_killed_sweep_goes_on_with_the_shard_it_was_at(
+    tmp_path: Path, sampler: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = config(tmp_path, "evaluate.shard_size=1")
+    sweep(small, [0.8], tmp_path / "whole")
+    asked = len(sampler.requests)
+    with monkeypatch.context() as patch:
+        patch.setattr(sampler, "_complete", killed_after(5, sampler._complete))
+        with pytest.raises(KeyboardInterrupt):
+            sweep(small, [0.8], tmp_path / "killed")
+    sampler.requests.clear()
+    sweep(small, [0.8], tmp_path / "killed")
+    # Of three puzzles, each with two samples and a greedy one, the first was done.
+    assert (asked, len(sampler.requests)) == (9, 6)
+    for name in ("temperature-0.8.jsonl", "sweep.txt"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (tmp_path / "killed" / "temperature-0.8").exists()
+
+
+def killed_after(count: int, complete: Callable[..., Any]) -> Callable[..., Any]:
+    """Complete `count` times, then be interrupted."""
+    left = iter(range(count))
+
+    def either(*arguments: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return complete(*arguments)
+
+    return either
+
+
+def test_a_sweep_pauses_at_a_limit_and_goes_on_without_it(
+    tmp_path: Path, sampler: Warm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert sweep(config(tmp_path, "limits.disk_gb=1e-9"), [0.8], out) == 0
+    assert "Paused: limits.disk_gb" in capsys.readouterr().out
+    assert sampler.temperatures == []
+    assert sweep(config(tmp_path), [0.8], out) == 0
+    assert (out / "sweep.txt").exists()
 
 
 def test_another_k_needs_no_sampling_and_another_n_another_folder(

@@ -10,10 +10,9 @@ from selftrain.statistics import (
     compare,
     mean_over_seeds,
     rows_pass_at_k,
-    sign_flip_p_value,
-    smallest_detectable,
     with_holm,
 )
+from selftrain.statistics.comparison import sign_flip_p_value, smallest_detectable
 
 
 def rows(num_correct: list[int], families: str = "", *, n: int = 4) -> list[dict[str, Any]]:

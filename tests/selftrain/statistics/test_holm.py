@@ -1,6 +1,6 @@
 """Holm's correction, against an example worked out by hand."""
 
-from selftrain.statistics import holm
+from selftrain.statistics.holm import holm
 
 
 def test_the_worked_example_is_adjusted_step_by_step() -> None:

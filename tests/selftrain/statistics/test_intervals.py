@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from selftrain.statistics import (
+from selftrain.statistics import evaluation_metrics
+from selftrain.statistics.estimator import pass_at_k
+from selftrain.statistics.intervals import (
     bootstrap_weights,
     cluster_names,
-    evaluation_metrics,
     mean_pass_at_k,
     mean_with_interval,
-    pass_at_k,
 )
 
 SHARED = Path(os.environ.get("SELFTRAIN_SHARED", Path(__file__).parents[4] / "shared"))
