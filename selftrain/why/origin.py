@@ -84,7 +84,9 @@ def _hash(model: Row) -> str:
 
 
 def _length(row: Row) -> str:
-    return f"{row['num_tokens']:,} tokens, sum of log-probabilities {row['sum_logprob']:.2f}"
+    """Give tokens and log-probabilities, which not every server tells."""
+    told = "not told" if row["sum_logprob"] is None else f"{row['sum_logprob']:.2f}"
+    return f"{row['num_tokens']:,} tokens, sum of log-probabilities {told}"
 
 
 def _named(config: Config, names: Sequence[str]) -> list[Puzzle]:

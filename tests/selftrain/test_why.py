@@ -1,5 +1,6 @@
 """From an example back to all that it came from, on a small run of a scripted model."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,6 +103,18 @@ def test_the_model_that_wrote_is_the_one_the_round_began_with(done: RunDirectory
     assert f"the base model {base}" in ask(example(done, 1)["name"])
     first = f"the model of round 1, {done.round(1).model}, trained from {base}"
     assert first in ask(example(done, 2)["name"])
+
+
+def test_a_server_that_tells_no_log_probabilities_is_told_as_such(
+    done: RunDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = RunDirectory(Path(shutil.copytree(done.path, tmp_path / "run")))
+    row = example(copy)
+    for path in (copy.round(1).proposals, copy.round(1).candidates):
+        write_rows(path, [{**one, "sum_logprob": None} for one in read_rows(path)])
+    assert main(["why", str(copy.path), f"{row['name']}/{row['index']}"]) == 0
+    said = capsys.readouterr().out
+    assert said.count(" tokens, sum of log-probabilities not told\n") == 2
 
 
 def test_difficulty_has_its_interval(done: RunDirectory, ask: Ask) -> None:
