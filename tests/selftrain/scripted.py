@@ -6,6 +6,7 @@ solutions. What it draws depends on prompt and seed alone, as a real model's com
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -93,6 +94,7 @@ class ScriptedSampler:
         return f"\n{body}\n\nassert"
 
 
+@cache
 def few_held_out() -> list[Puzzle]:
     """Give four held-out puzzles, two of them of families that the train split lacks."""
     new = {family.name for family in FAMILIES if family.held_out}
@@ -101,6 +103,7 @@ def few_held_out() -> list[Puzzle]:
     return [*known[:2], *[puzzle for puzzle in puzzles if puzzle.family in new][:2]]
 
 
+@cache
 def few_train() -> list[Puzzle]:
     """Give train puzzles of several families: their reference solutions are soon judged."""
     return read_builtin("train")[::8]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ SMALL = (
 )
 
 
+@cache
 def shown() -> list[Puzzle]:
     """Give a few train puzzles, whose reference solutions are soon judged."""
     return read_builtin("train")[::40]
