@@ -7,13 +7,16 @@ two that mean something else may share most of their words.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from puzzles.minhash import MinHashIndex
 from puzzles.near import NearIndex
+from puzzles.normal import folded_form
 from puzzles.puzzle import Puzzle
+from puzzles.syntax import SyntaxFailure, parse
 
 
 class Check(StrEnum):
@@ -61,16 +64,16 @@ class HeldOutTexts:
         self._bars = bars
         self._quotes = {
             # Without its own name: a copy may have another.
-            _squeezed(puzzle.f).removeprefix("def f"): puzzle.name
+            _squeezed(puzzle.f).removeprefix("deff"): puzzle.name
             for puzzle in held_out
         }
-        self._name_by_id = {puzzle.id: puzzle.name for puzzle in held_out}
+        self._name_by_form = {folded_form(puzzle.f): puzzle.name for puzzle in held_out}
         self._ngrams = NearIndex(held_out)
         self._minhash = MinHashIndex(held_out, min(bars.jaccard, lowest.jaccard))
 
     def quoted_in(self, text: str) -> Overlap | None:
-        """Find a held-out f that a text quotes, under whatever name, but for layout in lines."""
-        squeezed = _squeezed(text)
+        """Find a held-out f that a program or a string in it quotes, but for name and blanks."""
+        squeezed = "\n".join(map(_squeezed, (text, *_strings(text))))
         for quote, name in self._quotes.items():
             if quote in squeezed:
                 return Overlap(Check.TEXT, name, f"it has the text of the held-out {name}")
@@ -84,8 +87,9 @@ class HeldOutTexts:
         With `keep_same_shape`, one that differs from a held-out puzzle in constants only is a new
         instance of a known family; one that differs in nothing is not.
         """
-        if Check.SYNTAX in checks and puzzle.id in self._name_by_id:
-            return _same_tree(self._name_by_id[puzzle.id])
+        equal = self._name_by_form.get(folded_form(puzzle.f))
+        if Check.SYNTAX in checks and equal is not None:
+            return _same_tree(equal)
         for found, same_shape in self._near_duplicates(puzzle, self._bars, checks):
             if not (keep_same_shape and same_shape):
                 return found
@@ -96,8 +100,9 @@ class HeldOutTexts:
 
         Instances of one family are near to each other here, since they are no less known.
         """
-        if puzzle.id in self._name_by_id:
-            yield 1.0, _same_tree(self._name_by_id[puzzle.id])
+        equal = self._name_by_form.get(folded_form(puzzle.f))
+        if equal is not None:
+            yield 1.0, _same_tree(equal)
         for number in self._ngrams.near(puzzle, bars.containment):
             yield number.containment, _shares_runs(number.name, number.containment)
         for similar in self._minhash.near(puzzle, bars.jaccard):
@@ -115,12 +120,27 @@ class HeldOutTexts:
 
 
 def _squeezed(text: str) -> str:
-    """Drop indentation, empty lines and double spaces; lines stay, and each ends in a newline.
+    """Drop blanks and empty lines; lines stay, and each ends in a newline.
 
     Without their ends, `x == 1` would be quoted in `x == 17`.
     """
-    lines = (" ".join(line.split()) for line in text.splitlines())
+    lines = ("".join(line.split()) for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def _strings(text: str) -> list[str]:
+    """List the longer strings in a program: a puzzle may be hidden in one."""
+    if "return" not in text or not ("'" in text or '"' in text):
+        return []
+    try:
+        tree = parse(text)
+    except SyntaxFailure:
+        return []
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value
+    ]
 
 
 def _same_tree(name: str) -> Overlap:

@@ -35,6 +35,11 @@ def shape(source: str) -> str:
     return unparse(_Blank().visit(_normal_tree(source)))
 
 
+def folded_form(source: str) -> str:
+    """Print the normal form with numbers spelt in one way: `+5`, `--5` and `5.0` are 5."""
+    return unparse(_Fold().visit(_normal_tree(source)))
+
+
 @lru_cache(maxsize=16_384)
 def content_id(source: str) -> str:
     """Hash the normal form to 12 hexadecimal digits."""
@@ -55,7 +60,9 @@ def _drop_docstrings(tree: ast.Module) -> None:
     while stack:
         node = stack.pop()
         if isinstance(node, _WITH_DOCSTRING) and node.body and is_docstring(node.body[0]):
-            del node.body[0]
+            # A second string would be the docstring once the first is gone.
+            while node.body and is_docstring(node.body[0]):
+                del node.body[0]
             if not node.body and not isinstance(node, ast.Module):
                 node.body.append(ast.Pass())
         # Statements only: no expression holds one, and most nodes are expressions.
@@ -80,6 +87,25 @@ def _rename(found: list[scopes.Use]) -> None:
             getattr(use.node, use.attribute)[use.index] = fresh[key]
         else:
             setattr(use.node, use.attribute, fresh[key])
+
+
+class _Fold(ast.NodeTransformer):
+    """Take signs and whole floats into the number."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if isinstance(node.value, float) and node.value.is_integer():
+            return ast.Constant(int(node.value))
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        operand = self.visit(node.operand)
+        value = operand.value if isinstance(operand, ast.Constant) else None
+        if type(value) is int or type(value) is float:
+            if isinstance(node.op, ast.UAdd):
+                return ast.Constant(value)
+            if isinstance(node.op, ast.USub):
+                return ast.Constant(-value)
+        return ast.UnaryOp(node.op, operand)
 
 
 class _Blank(ast.NodeTransformer):

@@ -113,13 +113,19 @@ class Positions:
 def without_docstring(source: str, tree: ast.Module) -> str:
     """Cut the docstring of the first function out of `source`, changing no other character.
 
-    A function that is only a docstring is left as it is: it would no longer parse.
+    A bare string after it goes too, since it would be the docstring of what is left. A function
+    that is only a docstring is left as it is: it would no longer parse.
     """
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef) or len(function.body) == 1:
         return source
     if not is_docstring(function.body[0]):
         return source
+    without = _without_first_statement(source, function)
+    return without_docstring(without, parse(without))
+
+
+def _without_first_statement(source: str, function: ast.FunctionDef) -> str:
     start, end = Positions(source).span(function.body[0])
     rest = source[end:]
     if to_line_end := re.match(r"[ \t]*;?[ \t]*(#[^\n]*)?\n([ \t]*\n)*", rest):

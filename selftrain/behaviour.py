@@ -205,10 +205,10 @@ def _pairs(
     examples: Sequence[tuple[Example, Puzzle]], held_out: HeldOutBehaviour, *, keep_same_shape: bool
 ) -> Iterator[Paired]:
     """Pair each example with the held-out puzzles that it is compared with."""
-    shapes = {puzzle.f: shape(puzzle.f) for _, puzzle in examples} if keep_same_shape else {}
+    shapes = {example.f: shape(puzzle.f) for example, puzzle in examples} if keep_same_shape else {}
     for number, (example, puzzle) in enumerate(examples):
         for other in held_out.by_type.get(puzzle.answer_type, ()):
-            if shapes.get(puzzle.f) != held_out.shapes[other.name]:
+            if shapes.get(example.f) != held_out.shapes[other.name]:
                 yield Paired(number, example, other)
 
 
@@ -226,7 +226,7 @@ def _call(
 
     Without inputs it could only give its own answer again.
     """
-    names = {puzzle.f: input_names(puzzle) for _, puzzle in examples}
+    names = {example.f: input_names(puzzle) for example, puzzle in examples}
     searching = {g: searches(g) for g in {example.g for example, _ in examples}}
     called = [
         pair

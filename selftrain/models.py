@@ -68,6 +68,8 @@ def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
         raise UsageError(f"model.name: the tokenizer of {config.name} has no end-of-text token.")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
+    # How it was found is no part of it: saved, it would differ with and without a network.
+    tokenizer.init_kwargs.pop("local_files_only", None)
     return tokenizer
 
 

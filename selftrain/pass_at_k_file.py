@@ -23,6 +23,8 @@ from selftrain.statistics import (
     with_holm,
 )
 
+MOST_SAMPLES = 1_000_000
+"""Beyond, the exact binomials would take minutes."""
 LABELS = ("name", "family", "category", "difficulty", "split")
 """Keys that a row may have; where there is one it is text or null."""
 
@@ -59,6 +61,7 @@ def pass_at_k_file(
 def read_counts(path: Path, ks: Sequence[int], where: Sequence[str]) -> Counts:
     """Read the rows that `where` picks, and check each. Raises UsageError with the line number."""
     rows: list[Row] = []
+    places: dict[str, str] = {}
     seen: dict[str, Counter[str]] = {condition: Counter() for condition in where}
     try:
         for place, row in read_objects(path):
@@ -67,6 +70,7 @@ def read_counts(path: Path, ks: Sequence[int], where: Sequence[str]) -> Counts:
                 seen[condition][_spelt(row.get(condition.partition("=")[0]))] += 1
             if all(_holds(condition, row) for condition in where):
                 _check_k(row, place, ks)
+                _check_name(row, place, places)
                 rows.append({**row, "family": row.get("family") or ""})
     except PuzzleFileError as error:
         raise UsageError(str(error)) from None
@@ -85,8 +89,10 @@ def _check(row: Row, place: str) -> None:
         # True is an int to Python, and no count to anybody.
         if type(row[key]) is not int:
             raise UsageError(f"{place}: {key!r} is {row[key]!r}. Make it a whole number.")
-    if not 1 <= row["n"] < 2**63:
-        raise UsageError(f"{place}: 'n' is {row['n']}. Give the samples drawn, at least one.")
+    if not 1 <= row["n"] <= MOST_SAMPLES:
+        raise UsageError(
+            f"{place}: 'n' is {row['n']}. Give the samples drawn, from 1 to {MOST_SAMPLES:,}."
+        )
     if not 0 <= row["num_correct"] <= row["n"]:
         raise UsageError(
             f"{place}: 'num_correct' is {row['num_correct']}, which is not from 0 to n, {row['n']}."
@@ -94,6 +100,16 @@ def _check(row: Row, place: str) -> None:
     for key in LABELS:
         if not isinstance(row.get(key), str | None):
             raise UsageError(f"{place}: {key!r} is {row[key]!r}. Make it text, or null.")
+    first = row.get("first_correct")
+    if first is not None and (type(first) is not int or not 0 <= first < row["n"]):
+        raise UsageError(
+            f"{place}: 'first_correct' is {first!r}. Make it the number of the first sample that "
+            "was right, from 0, or null."
+        )
+    if not isinstance(row.get("greedy_passed"), bool | None):
+        raise UsageError(
+            f"{place}: 'greedy_passed' is {row['greedy_passed']!r}. Make it true, false or null."
+        )
 
 
 def _check_k(row: Row, place: str, ks: Sequence[int]) -> None:
@@ -102,6 +118,18 @@ def _check_k(row: Row, place: str, ks: Sequence[int]) -> None:
             f"{place}: n is {row['n']}, so Pass@{max(ks)} cannot be estimated. Ask for a k of at "
             f"most {row['n']}, or leave such rows out with --where."
         )
+
+
+def _check_name(row: Row, place: str, places: dict[str, str]) -> None:
+    """Note where a puzzle stands; one that stands twice would count twice."""
+    name = row.get("name")
+    if name is not None and name in places:
+        raise UsageError(
+            f"{place}: the puzzle {name!r} is already in {places[name]}. Keep one row a puzzle, "
+            "such as those of one split or one epoch, by --where."
+        )
+    if name is not None:
+        places[name] = place.rpartition(", ")[2]
 
 
 def _holds(condition: str, row: Row) -> bool:

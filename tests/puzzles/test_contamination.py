@@ -36,6 +36,9 @@ def found(texts: HeldOutTexts, f: str, *, keep: bool) -> str:
     [
         (HELD_OUT, "syntax", "syntax"),
         (HELD_OUT.replace("nums", "a").replace("total", "b"), "syntax", "syntax"),
+        (HELD_OUT.replace("== total", "== +total").replace("170", "+170"), "ngrams", "ngrams"),
+        (HELD_OUT.replace("170", "-(-170)"), "syntax", "syntax"),
+        (HELD_OUT.replace("170", "170.0").replace("9", "+9"), "syntax", "syntax"),
         (HELD_OUT.replace("170", "171"), "", "ngrams"),
         (HELD_OUT.replace("==", ">="), "ngrams", "ngrams"),
         ("def f(s: str):\n    return s[::-1] == 'abc'", "", ""),
@@ -53,6 +56,8 @@ def test_another_instance_of_a_family_is_near_only_where_that_is_asked(
         (HELD_OUT, True),
         (HELD_OUT.replace("def f(", "def f7(").replace("    ", "\t"), True),
         (f"def g():\n    '''\n    {HELD_OUT.replace('    ', '        ')}\n    '''", True),
+        (HELD_OUT.replace("170", "17 0").replace(" == ", "=="), True),
+        (f"def f(y: int):\n    a = {HELD_OUT.replace(' * ', '*')!r}\n    return y == 1", True),
         (HELD_OUT.replace("170", "1700"), False),
         (HELD_OUT + "0", False),
         (HELD_OUT + " + 1", False),

@@ -108,3 +108,14 @@ def test_what_nests_too_deep_does_not_depend_on_how_deep_the_caller_stands() -> 
 
     below(0)
     below(300)
+
+
+@pytest.mark.parametrize(
+    "head",
+    ['    """a"""\n    """b"""\n', '    "a"; "b"\n', "    'a'\n    'b'\n    'c'\n"],
+)
+def test_no_string_is_left_to_become_the_docstring(head: str) -> None:
+    source = f"def f(x: int):\n{head}    return x == 1"
+    without = without_docstring(source, ast.parse(source))
+    assert without == "def f(x: int):\n    return x == 1"
+    assert without_docstring(without, ast.parse(without)) == without

@@ -101,7 +101,12 @@ BAD = [
     ('{"n": 4}', "line 2: there is no 'num_correct'"),
     ('{"n": 4, "num_correct": 5}', "line 2: 'num_correct' is 5, which is not from 0 to n, 4."),
     ('{"n": 4, "num_correct": -1}', "line 2: 'num_correct' is -1"),
-    ('{"n": 0, "num_correct": 0}', "line 2: 'n' is 0. Give the samples drawn, at least one."),
+    ('{"n": 0, "num_correct": 0}', "line 2: 'n' is 0. Give the samples drawn, from 1 to 1,000,000."),
+    ('{"n": 9223372036854775807, "num_correct": 0}', "line 2: 'n' is 9223372036854775807. Give"),
+    ('{"n": 4, "num_correct": 1, "first_correct": "x"}', "line 2: 'first_correct' is 'x'."),
+    ('{"n": 4, "num_correct": 1, "first_correct": 4}', "line 2: 'first_correct' is 4."),
+    ('{"n": 4, "num_correct": 1, "greedy_passed": "yes"}', "line 2: 'greedy_passed' is 'yes'."),
+    ('{"n": 4, "num_correct": 1, "name": "a"}', "line 2: the puzzle 'a' is already in line 1."),
     ('{"n": "4", "num_correct": 1}', "line 2: 'n' is '4'. Make it a whole number."),
     ('{"n": 4, "num_correct": true}', "line 2: 'num_correct' is True. Make it a whole number."),
     ('{"n": 4.0, "num_correct": 1}', "line 2: 'n' is 4.0. Make it a whole number."),
@@ -117,7 +122,8 @@ def test_a_bad_row_is_one_sentence_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, sentence: str
 ) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(f'{{"n": 2, "num_correct": 1}}\n{line}\n', encoding="utf-8")
+    first = '{"n": 2, "num_correct": 1, "name": "a"}'
+    path.write_text(f"{first}\n{line}\n", encoding="utf-8")
     with pytest.raises(UsageError) as refused:
         run([str(path), "--k", "1,2"])
     assert f"{path}, {sentence}" in str(refused.value)
