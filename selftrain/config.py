@@ -275,7 +275,7 @@ class AblateConfig(_Section):
     """Tokens each arm trains on; null takes what the scarcest arm has. It may be changed until the
     first arm is trained."""
     keep_models: bool = True
-    """Whether the arms' weights stay once they are measured; false removes them."""
+    """Whether the arms' weights stay once they are measured; false removes them, not the log."""
     generators: tuple[ModelConfig, ...] = ()
     """Models whose data train the base model, as in Table 1 of the paper; empty is itself."""
 

@@ -40,6 +40,12 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
             f"{path}: evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to "
             "choose the epoch on. Set puzzles.num_dev, such as 30."
         )
+    by_rate = config.curate.drop_always_solved or config.curate.choose == "middle_first"
+    if config.curate.verdicts == "unverified" and by_rate:
+        raise UsageError(
+            f"{path}: curate.verdicts is unverified, but curate.drop_always_solved and "
+            "curate.choose=middle_first choose by verdicts. Leave these two out."
+        )
     return config
 
 

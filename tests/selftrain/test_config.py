@@ -79,6 +79,10 @@ REFUSED = [
         "propose.model is a section and holds name, server, api_key_variable, revision, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
     ),
     (
+        "curate: {verdicts: unverified, choose: middle_first}\n",
+        "curate.verdicts is unverified, but curate.drop_always_solved and curate.choose=middle_first choose by verdicts. Leave these two out.",
+    ),
+    (
         "evaluate:\n  epochs: dev\n",
         "evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to choose the epoch on. Set puzzles.num_dev, such as 30.",
     ),
