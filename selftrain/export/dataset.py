@@ -1,14 +1,16 @@
 """The parts of an exported dataset: which rows of a run, with which columns.
 
-The held-out puzzles themselves stay out, lest somebody trains on them: their counts are there.
+The held-out puzzles themselves stay out, lest somebody trains on them: their counts are there. A
+row that holds one anyhow is left out; where the row tells why, only its texts are.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selftrain.config import Config
+from selftrain.export.held_out import TEXTS, HeldOut
 from selftrain.export.parquet import Written, write_parquet
 from selftrain.files import Row, read_rows
 from selftrain.run_directory import RoundDirectory, RunDirectory
@@ -94,6 +96,10 @@ PARTS = (
 )  # fmt: skip
 
 
+BLANKED = {"proposals", "removed"}
+"""Parts whose rows stay without their texts, since they say why something was not kept."""
+
+
 def write_dataset(
     run: RunDirectory, config: Config, number: int, folder: Path
 ) -> dict[str, Written]:
@@ -101,12 +107,28 @@ def write_dataset(
 
     A part without rows has no file.
     """
+    held_out = HeldOut(run.round(number))
     return {
-        part.name: write_parquet(
-            folder / part.name, part.split, _rows(run, config, number, part.name), _schema(part)
-        )
+        part.name: _write(part, _rows(run, config, number, part.name), held_out, folder)
         for part in PARTS
     }
+
+
+def _write(part: Part, rows: Iterable[Row], held_out: HeldOut, folder: Path) -> Written:
+    num_withheld = 0
+
+    def shown() -> Iterator[Row]:
+        nonlocal num_withheld
+        for row in rows:
+            if part.name == "evaluation" or not held_out.is_in(row):
+                yield row
+                continue
+            num_withheld += 1
+            if part.name in BLANKED:
+                yield {**row, **dict.fromkeys(TEXTS)}
+
+    written = write_parquet(folder / part.name, part.split, shown(), _schema(part))
+    return replace(written, num_withheld=num_withheld)
 
 
 def _schema(part: Part) -> "pa.Schema":

@@ -5,7 +5,7 @@ from collections import Counter
 from huggingface_hub import DatasetCardData
 
 from selftrain.config import Config
-from selftrain.export.dataset import PARTS
+from selftrain.export.dataset import BLANKED, PARTS
 from selftrain.export.parquet import Written
 from selftrain.export.text import (
     is_given,
@@ -38,6 +38,7 @@ def dataset_card(
         _funnel(run, number),
         _filters(config),
         _decontamination(run, config, number),
+        _withheld(written),
         "## What it did to the model",
         score_table(run, number),
         measured_on(run, config, number),
@@ -145,3 +146,18 @@ def _decontamination(run: RunDirectory, config: Config, number: int) -> str:
         f"Left out before training as too near to a held-out puzzle: {said or 'none'}. What was "
         "left out is in the part `removed`."
     )
+
+
+def _withheld(written: dict[str, Written]) -> str:
+    """Say how many rows are not as in the run, since they hold a held-out puzzle."""
+    left_out = [name for name in written if name not in BLANKED]
+    said = {
+        what: ", ".join(
+            f"{written[name].num_withheld:,} of `{name}`"
+            for name in names
+            if written[name].num_withheld
+        )
+        for what, names in (("left out", left_out), ("without their texts", sorted(BLANKED)))
+    }
+    rows = "; ".join(f"{what} are {counts}" for what, counts in said.items() if counts)
+    return f"No row has the text of a held-out puzzle: {rows or 'nothing had to be left out'}."

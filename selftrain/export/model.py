@@ -25,10 +25,11 @@ def write_model(
         load_model(config.model, trained).save_pretrained(folder)
         load_tokenizer(config.model).save_pretrained(folder)
         return False
-    log = run.round(number).training_log.name
+    here = run.round(number)
+    own = {here.training_log.name, here.chosen_epoch.name}
     folder.mkdir(parents=True)
     for path in sorted(trained.iterdir()):
-        if path.is_file() and path.name != log:
+        if path.is_file() and path.name not in own:
             shutil.copy2(path, folder / path.name)
     if is_adapter(trained):
         _name_base(folder / ADAPTER_CONFIG, config)

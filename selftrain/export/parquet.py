@@ -28,6 +28,8 @@ class Written:
     num_rows: int
     num_escaped: int
     """Texts in which something was spelt out that is no Unicode."""
+    num_withheld: int = 0
+    """Rows that hold a held-out puzzle: left out, or written without their texts."""
 
 
 def write_parquet(folder: Path, split: str, rows: Iterable[Row], schema: "pa.Schema") -> Written:

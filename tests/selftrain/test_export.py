@@ -13,13 +13,13 @@ from scripted import ScriptedSampler, few_held_out, write_puzzles
 from selftrain import models
 from selftrain.cli import main
 from selftrain.config_file import load_config
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 from selftrain.export import export, parquet
 from selftrain.export.dataset import PARTS
 from selftrain.export.parquet import write_parquet
-from selftrain.files import Row, read_json, read_rows, write_rows
+from selftrain.files import Row, read_json, read_json, read_rows, write_json, write_rows
 from selftrain.run import run
-from selftrain.run_directory import RunDirectory
+from selftrain.run_directory import RoundDirectory, RunDirectory
 
 SETTINGS = (
     "rounds=1",
@@ -126,10 +126,62 @@ def test_datasets_reads_every_part_whole(
     ] == evaluated
 
 
-def test_no_held_out_puzzle_is_in_the_dataset(exported: Path, tmp_path: Path) -> None:
-    texts = json.dumps([load(exported / "dataset", part.name, tmp_path) for part in PARTS])
-    assert few_held_out()[0].name in texts
-    assert not [one for one in few_held_out() if json.dumps(one.f)[1:-1] in texts]
+def leak(here: RoundDirectory) -> None:
+    """Put a held-out puzzle into every file of a round: as it is, and quoted under another name."""
+    f, name, puzzle_id = few_held_out()[0].f, few_held_out()[0].name, few_held_out()[0].id
+    quote = f"x: int):\n    return x == 1\n\n{f.replace('def f(', 'def f2(')}\n\ndef f3("
+    commented = f.replace("\n", "\n    'why'\n", 1)
+    equal = {"reason": "duplicate", "detail": f"it equals {name}"}
+    close = {"reason": "too_close", "detail": f"near {name}"}
+    removed = {"held_out": name, "detail": "near"}
+    leaked: dict[Path, list[Row]] = {
+        here.proposals: [
+            {"id": "equal", "text": commented[6:], "f": commented, "rejection": equal},
+            {"id": "head", "text": f"{f[6:]}\n\ndef f3(", "f": None, "rejection": None},
+            {"id": "quote", "text": quote, "f": None, "rejection": None},
+            {"id": "close", "text": "near()", "f": "near()", "rejection": close},
+            {"id": "kept", "text": f, "f": f, "puzzle_id": puzzle_id, "rejection": None},
+        ],
+        here.puzzles: [{"id": puzzle_id, "f": f}],
+        here.candidates: [{"puzzle_id": puzzle_id}, {"text": f"\n    return 1\n\ndef f({quote}"}],
+        here.examples: [{"puzzle_id": puzzle_id, "prompt": f}],
+        here.removed: [
+            {"name": "text", "f": "near()", "g": "near()", "reason": "text", **removed},
+            {"name": "syntax", "f": "near()", "g": "near()", "reason": "syntax", **removed},
+            {"name": "id", "puzzle_id": puzzle_id, "f": f, "reason": "behaviour", **removed},
+        ],
+    }
+    for path, rows in leaked.items():
+        first, *others = read_rows(path)
+        write_rows(path, [first, *others, *({**first, **row} for row in rows)])
+    metrics = read_json(here.metrics)
+    write_json(here.metrics, {**metrics, "train/num_examples": metrics["train/num_examples"] + 1})
+
+
+def test_no_held_out_puzzle_is_in_the_dataset(copied: RunDirectory, tmp_path: Path) -> None:
+    here = copied.round(1)
+    before = {path: list(read_rows(path)) for path in (here.proposals, here.puzzles)}
+    leak(here)
+    assert export(copied.path, tmp_path / "out", None, merged=False) == 0
+    out = tmp_path / "out" / "dataset"
+    parts = {part.name: load(out, part.name, tmp_path / "cache") for part in PARTS}
+    said = json.dumps(parts)
+    assert few_held_out()[0].name in said
+    assert not [one for one in few_held_out() if json.dumps(one.f)[len('"def f') : -1] in said]
+    assert "near()" not in said
+    proposals = parts["proposals"]["train"]
+    blank = [row["id"] for row in proposals if row["text"] is None and row["f"] is None]
+    assert blank == ["equal", "head", "quote", "close", "kept"]
+    # What merely does not parse is no held-out puzzle.
+    assert [row["text"] for row in proposals[:12]] == [
+        row["text"] for row in before[here.proposals]
+    ]
+    assert "syntax" in {row["reason"] for row in proposals if row["text"]}
+    assert len(parts["puzzles"]["train"]) == len(before[here.puzzles])
+    assert (
+        "left out are 1 of `examples`, 1 of `puzzles`, 2 of `candidates`; without their texts are "
+        "5 of `proposals`, 4 of `removed`."
+    ) in (out / "README.md").read_text()
 
 
 def test_the_data_card_counts_what_is_there(
@@ -200,11 +252,12 @@ def test_whole_weights_are_exported_as_they_are(
     shutil.rmtree(trained)
     shutil.copytree(tiny_model, trained)
     copied.round(1).training_log.write_bytes(log)
+    write_json(copied.round(1).chosen_epoch, {"epoch": 1})
     assert export(copied.path, tmp_path / "out", None, merged=True) == 0
     out = tmp_path / "out" / "model"
     assert (out / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
     assert AutoModelForCausalLM.from_pretrained(out).num_parameters() > 0
-    assert not (out / "training.jsonl").exists()
+    assert not {"training.jsonl", "epoch.json"} & {path.name for path in out.iterdir()}
 
 
 def test_the_model_card_has_base_scores_with_intervals_and_how_to_load_it(
@@ -293,3 +346,19 @@ def test_a_part_without_rows_has_neither_file_nor_configuration(
     out = tmp_path / "out" / "dataset"
     assert not (out / "removed").exists()
     assert "removed" not in {one["config_name"] for one in head(out / "README.md")["configs"]}
+
+
+def test_what_lies_beside_the_output_is_left_alone(done: RunDirectory, tmp_path: Path) -> None:
+    mine = tmp_path / "out.unfinished" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    assert export(done.path, tmp_path / "out", None, merged=False) == 0
+    assert mine.read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.unfinished"}
+
+
+def test_examples_that_were_changed_since_are_refused(copied: RunDirectory, tmp_path: Path) -> None:
+    copied.round(1).examples.write_text("")
+    with pytest.raises(RunError, match=r"4-examples\.jsonl: has 0 rows, but the round was trained"):
+        export(copied.path, tmp_path / "out", None, merged=False)
+    assert not (tmp_path / "out").exists()
