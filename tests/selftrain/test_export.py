@@ -17,7 +17,7 @@ from selftrain.errors import RunError, UsageError
 from selftrain.export import export, parquet
 from selftrain.export.dataset import PARTS
 from selftrain.export.parquet import write_parquet
-from selftrain.files import Row, read_json, read_json, read_rows, write_json, write_rows
+from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.run import run
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
