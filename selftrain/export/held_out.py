@@ -41,7 +41,7 @@ class HeldOut:
         )
 
     def _is_quoted_in(self, text: str) -> bool:
-        # Most texts have no such head, and looking for heads is a hundred times as fast.
+        # Most texts have no such head, and looking for heads is many times as fast.
         return (
             any(_head(line) in self._heads for line in text.splitlines())
             and self._texts.quoted_in(text) is not None
