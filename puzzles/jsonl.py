@@ -9,12 +9,15 @@ Strict, since a file of one's own can be mended: the first line that is no puzzl
 from __future__ import annotations
 
 import ast
+import gzip
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from puzzles.files import PuzzleFileError, read_text
+from puzzles.files import PuzzleFileError
 from puzzles.puzzle import Puzzle, puzzle_from_source
 from puzzles.reasons import PuzzleError
 from puzzles.syntax import SyntaxFailure, parse
@@ -40,15 +43,51 @@ def read_puzzles(path: str | Path) -> list[Puzzle]:
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read the JSON objects of a file (`.gz` too), each with its place for an error message.
+    """Stream the JSON objects of a file (`.gz` too), each with its place for an error message.
 
-    Raises `PuzzleFileError`.
+    Raises `PuzzleFileError`, maybe after the rows before what is wrong.
     """
-    # Not splitlines(): JSON strings may hold U+2028 and other line ends that are none in JSONL.
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            where = f"{path}, line {number}"
-            yield where, _row(line, where)
+    is_empty = True
+    with _reading(path) as lines:
+        for number, line in enumerate(_decoded(lines, path), start=1):
+            if line.strip():
+                is_empty = False
+                where = f"{path}, line {number}"
+                yield where, _row(line, where)
+    if is_empty:
+        raise PuzzleFileError(f"{path}: the file is empty, and at least one puzzle is needed.")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Iterable[bytes]]:
+    """Open a file, through gzip where its name ends in .gz, with the sentences of `read_text`."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise PuzzleFileError(f"{path}: there is no such file. Check the path.") from None
+    except IsADirectoryError:
+        raise PuzzleFileError(f"{path}: this is a folder. Name a file in it.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise PuzzleFileError(
+            f"{path}: this is no complete gzip file. Download or compress it again."
+        ) from None
+    except OSError as error:
+        raise PuzzleFileError(f"{path}: it cannot be read ({error.strerror}).") from None
+
+
+def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    """Decode line by line; in bytes only a newline ends one, and U+2028 in a string does not."""
+    start = 0
+    for line in lines:
+        try:
+            text = line.decode("utf-8" if start else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise PuzzleFileError(
+                f"{path}: byte {start + error.start} is not UTF-8. Save the file as UTF-8."
+            ) from None
+        yield text.removesuffix("\n")
+        start += len(line)
 
 
 def _row(line: str, where: str) -> dict[str, Any]:

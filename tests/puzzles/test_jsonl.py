@@ -10,7 +10,7 @@ import pytest
 
 from puzzles import from_row, instances, to_row
 from puzzles.files import PuzzleFileError
-from puzzles.jsonl import read_puzzles
+from puzzles.jsonl import read_objects, read_puzzles
 
 WANTED_F = " Write one 'def f(answer: type, inputs with defaults): ...'."
 GOOD = {"name": "a", "f": "def f(x: int, n=3):\n    return x == n"}
@@ -111,6 +111,11 @@ def test_a_wrong_row_is_one_sentence_with_file_and_line(
         (b"", ": the file is empty, and at least one puzzle is needed."),
         (b"\n \n", ": the file is empty, and at least one puzzle is needed."),
         (b'{"name": "\xff"}', ": byte 10 is not UTF-8. Save the file as UTF-8."),
+        (b' \n\n{"name": "\xff"}', ": byte 13 is not UTF-8. Save the file as UTF-8."),
+        (
+            b'\n{"name":\n',
+            (", line 2: no JSON at column 9 (Expecting value). Each line must be one JSON object."),
+        ),
         (
             b'{"name" "a"}\n',
             (
@@ -134,6 +139,24 @@ def test_a_wrong_file_is_one_sentence(content: bytes, message: str, tmp_path: Pa
     with pytest.raises(PuzzleFileError) as caught:
         read_puzzles(path)
     assert str(caught.value) == f"{path}{message}"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_part_of_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "puzzles.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\r\n")
+    assert [puzzle.name for puzzle in read_puzzles(path)] == ["a"]
+
+
+def test_rows_are_given_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"n": 1}\n{"n": 2}\n\xff')
+    rows = read_objects(path)
+    assert [next(rows), next(rows)] == [
+        (f"{path}, line 1", {"n": 1}),
+        (f"{path}, line 2", {"n": 2}),
+    ]
+    with pytest.raises(PuzzleFileError, match="byte 18 is not UTF-8"):
+        next(rows)
 
 
 def test_a_missing_file_a_folder_and_a_broken_gzip(tmp_path: Path) -> None:
