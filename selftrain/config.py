@@ -40,7 +40,8 @@ class PuzzlesConfig(_Section):
     """
     failing_references: Literal["refuse", "drop"] = "refuse"
     """What is done about reference solutions that do not pass: nothing is scored, or the
-    solutions (not their puzzles) are left out."""
+    solutions (not their puzzles) are left out. `selftrain evaluate` drops them unless this is
+    set."""
 
 
 class ModelConfig(_Section):
@@ -112,7 +113,8 @@ class SolveConfig(_Section):
     temperature: Annotated[float, Field(ge=0)] = 0.9
     """Sampling temperature."""
     max_new_tokens: _Count = 150
-    """Longest solution, in tokens, in solving and in evaluation."""
+    """Longest solution, in tokens, in solving and in evaluation; functions of HumanEval have 512
+    unless this is set, at most a quarter of the context and no less than 150."""
     num_few_shot: Annotated[int, Field(ge=0)] = 5
     """Train puzzles that are shown with their reference solutions before the one to solve."""
 

@@ -2,6 +2,7 @@
 
 from selftrain.report.blocks import count, interval, percent
 from selftrain.report.reading import read_run
+from selftrain.report.text_table import text_table
 from selftrain.run_directory import RunDirectory
 
 
@@ -26,21 +27,12 @@ def final_table(directory: RunDirectory) -> str:
                 count(metrics["funnel/examples"]) if round_.number else "-",
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     last = run.rounds[-1].metrics
     stated = (
         f"{last['eval/num_puzzles']} held-out puzzles, n = {last['eval/num_samples']} samples each"
     )
-    lines = [*(_line(row, widths) for row in rows), stated]
+    lines = [text_table(rows), stated]
     if best := run.best_on_dev:
         rate = percent(best.dev_rate(smallest) or 0.0)
         lines.append(f"best on the dev puzzles: round {best.name}, Pass@{smallest} {rate} there")
     return "\n".join(lines)
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    cells = [
-        row[0].ljust(widths[0]),
-        *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-    ]
-    return "  ".join(cells)
