@@ -75,7 +75,9 @@ def test_a_line_a_k_with_its_interval(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_families_are_the_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "a.jsonl", [*rows([1, 2], family="x"), *rows([3], family=None, name="q")])
+    path = write(
+        tmp_path / "a.jsonl", [*rows([1, 2], family="x"), *rows([3], family=None, name="q")]
+    )
     assert run([path]) == 0
     assert "over 2 clusters" in capsys.readouterr().out
 
