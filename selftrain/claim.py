@@ -39,6 +39,17 @@ ABLATION = Work("an ablation", "--run-dir", lambda path: AblationDirectory(path)
 SWEEP = Work("a sweep", "--output", lambda path: SweepDirectory(path).is_begun())
 
 
+def require_run(directory: RunDirectory) -> None:
+    """Refuse a folder that holds no run. Raises UsageError, which says what there is instead."""
+    path = directory.path
+    if ABLATION.is_begun(path):
+        raise UsageError(f"{path} holds an ablation; its tables are in {path / 'ablation.md'}.")
+    if SWEEP.is_begun(path):
+        raise UsageError(f"{path} holds a sweep; its table is in {path / 'sweep.txt'}.")
+    if not directory.config.is_file():
+        raise UsageError(f"{path} has no config.yaml. Name a run directory, as in runs/tiny.")
+
+
 @contextmanager
 def working_in(directory: RunDirectory) -> Iterator[None]:
     """Hold a folder while the block runs. Raises UsageError where another process does."""

@@ -156,6 +156,10 @@ def _text(config: Config, measured: Measured) -> str:
     head = f"{config.model.name} on {len(rows)} puzzles of {config.puzzles.held_out}, n = {n}"
     if measured.shown:
         head += f", after {measured.shown}"
+    head += (
+        f"\ntemperature {config.evaluate.temperature:g}, at most {measured.max_new_tokens:,} new "
+        f"tokens, seed {config.seed}; a run's own settings are those of its config.yaml"
+    )
     table = [("", "% [95%]")]
     estimates = {
         f"Pass@{k}": rows_pass_at_k(rows, k, config.seed)

@@ -14,6 +14,7 @@ from puzzles.files import PuzzleFileError
 from puzzles.jsonl import read_objects
 from selftrain.errors import UsageError
 from selftrain.files import Row
+from selftrain.report.blocks import p_value
 from selftrain.statistics import (
     NUM_REPLICATES,
     Comparison,
@@ -25,7 +26,7 @@ from selftrain.statistics import (
 
 MOST_SAMPLES = 1_000_000
 """Beyond, the exact binomials would take minutes."""
-LABELS = ("name", "family", "category", "difficulty", "split")
+LABELS = ("name", "p3_name", "family", "category", "difficulty", "split")
 """Keys that a row may have; where there is one it is text or null."""
 
 
@@ -71,7 +72,8 @@ def read_counts(path: Path, ks: Sequence[int], where: Sequence[str]) -> Counts:
             if all(_holds(condition, row) for condition in where):
                 _check_k(row, place, ks)
                 _check_name(row, place, places)
-                rows.append({**row, "family": row.get("family") or ""})
+                name = row.get("name") or row.get("p3_name")
+                rows.append({**row, "name": name, "family": row.get("family") or ""})
     except PuzzleFileError as error:
         raise UsageError(str(error)) from None
     if not rows:
@@ -169,22 +171,30 @@ def _comparisons(
 ) -> Iterator[str]:
     for counts in (base, *others):
         _check_names(counts)
+    names = _names([one.path for one in (base, *others)])
     for k in ks:
         found = [_compare(counts, base, k, seed) for counts in others]
-        yield f"Pass@{k} minus that of {base.path.name}"
+        yield f"Pass@{k} minus that of {names[base.path]}"
         for counts, one in zip(others, with_holm(found), strict=True):
-            corrected = f", Holm {one.holm_p_value:.4f}" if len(others) > 1 else ""
+            corrected = f", Holm {p_value(one.holm_p_value)}" if len(others) > 1 else ""
             yield (
-                f"  {counts.path.name}: {one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}], "
-                f"permutation p = {one.p_value:.4f}{corrected}; {_detectable(one)}"
+                f"  {names[counts.path]}: {one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}], "
+                f"permutation p = {p_value(one.p_value)}{corrected}; {_detectable(one)}"
             )
             rows = (*counts.rows, *base.rows)
             # Which of the first k samples passed is known where they are all, or their order is.
             if all(k == row["n"] or "first_correct" in row for row in rows):
                 yield f"    {_discordant(counts, base, k)}"
     if all(row.get("greedy_passed") is not None for one in (base, *others) for row in one.rows):
-        yield f"Greedy, against {base.path.name}"
-        yield from (f"  {one.path.name}: {_discordant(one, base, None)}" for one in others)
+        yield f"Greedy, against {names[base.path]}"
+        yield from (f"  {names[one.path]}: {_discordant(one, base, None)}" for one in others)
+
+
+def _names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Name files by their own names; by their whole paths where two have one name."""
+    names = [path.name for path in paths]
+    alike = len(set(names)) < len(names)
+    return {path: str(path) if alike else path.name for path in paths}
 
 
 def _check_names(counts: Counts) -> None:
@@ -213,5 +223,5 @@ def _discordant(counts: Counts, base: Counts, k: int | None) -> str:
     which = "greedily" if k is None else f"within the first {k} samples"
     return (
         f"solved {which} by it alone {found.only_a}, by the other alone {found.only_b}, "
-        f"exact McNemar p = {found.p_value:.4f} (each puzzle its own cluster)"
+        f"exact McNemar p = {p_value(found.p_value)} (each puzzle its own cluster)"
     )

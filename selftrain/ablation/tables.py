@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from selftrain.ablation.budget import TOLERANCE
 from selftrain.ablation.results import REFERENCES, Against, Result
-from selftrain.report.blocks import ABSENT, Table, count, interval, percent
+from selftrain.report.blocks import ABSENT, Table, count, interval, p_value, percent, points
 from selftrain.statistics import Comparison
 
 MINUS = "\u2212"
@@ -46,8 +46,8 @@ def comparisons_table(results: Sequence[Result], k: int, *, folded: bool) -> Tab
         (
             _pair(result, against),
             _with_interval(against.by_k[k]),
-            _p(against.by_k[k].p_value),
-            _p(against.by_k[k].holm_p_value),
+            p_value(against.by_k[k].p_value),
+            p_value(against.by_k[k].holm_p_value),
             signs(against.by_k[k]),
             _detectable(against.by_k[k]),
         )
@@ -74,7 +74,7 @@ def sentence(result: Result, against: Against, k: int) -> str:
     one = against.by_k[k]
     return (
         f"{_pair(result, against)} at Pass@{k}: {_with_interval(one)} points, "
-        f"p = {_p(one.holm_p_value)}; by seed {signs(one)}; could show {_detectable(one)}"
+        f"p = {p_value(one.holm_p_value)}; by seed {signs(one)}; could show {_detectable(one)}"
     )
 
 
@@ -95,7 +95,7 @@ def _size(result: Result) -> tuple[str, str, str]:
 def _difference(against: Against | None, k: int) -> tuple[str, str]:
     if against is None:
         return ABSENT, ABSENT
-    return _points(against.by_k[k].difference), _p(against.by_k[k].holm_p_value)
+    return points(against.by_k[k].difference), p_value(against.by_k[k].holm_p_value)
 
 
 def _pair(result: Result, against: Against) -> str:
@@ -103,16 +103,7 @@ def _pair(result: Result, against: Against) -> str:
 
 
 def _with_interval(one: Comparison) -> str:
-    return f"{_points(one.difference)} [{_points(one.low)}, {_points(one.high)}]"
-
-
-def _points(value: float) -> str:
-    """Spell a difference of shares in points: +3.2."""
-    return f"{100 * value:+.1f}".replace("-", MINUS)
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}"
+    return f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]"
 
 
 def _detectable(one: Comparison) -> str:

@@ -29,7 +29,14 @@ def add(commands: Any) -> None:
         metavar="KEY=VALUE",
         help="count only rows that have it, as in split=test; may be given again",
     )
-    command.add_argument("--split", type=_split, dest="where", action="append", help="split=NAME")
+    command.add_argument(
+        "--split",
+        type=_split,
+        dest="where",
+        action="append",
+        metavar="NAME",
+        help="the same as --where split=NAME",
+    )
     command.add_argument(
         "--against", type=Path, metavar="FILE", help="compare with this file's, puzzle by puzzle"
     )

@@ -4,8 +4,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from selftrain.errors import UsageError
-
 
 def add(commands: Any) -> None:
     """Add the command's arguments."""
@@ -15,13 +13,12 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from selftrain.claim import working_in
+    from selftrain.claim import require_run, working_in
     from selftrain.report import write_report
     from selftrain.run_directory import RunDirectory
 
     run = RunDirectory(options.run_dir)
-    if not run.config.is_file():
-        raise UsageError(f"{run.path} has no config.yaml. Name a run directory, as in runs/tiny.")
+    require_run(run)
     with working_in(run):
         write_report(run, with_timings=True)
     print(run.report_markdown, run.report_html, sep="\n")

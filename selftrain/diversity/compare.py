@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from selftrain.claim import require_run
 from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.dev import split_dev
@@ -64,8 +65,7 @@ def _name(folder: Path, folders: Sequence[Path]) -> str:
 
 
 def _measure_missing(run: RunDirectory) -> None:
-    if not run.config.is_file():
-        raise UsageError(f"{run.path} has no config.yaml. Name a run directory, as in runs/tiny.")
+    require_run(run)
     complete = [here for here in run.complete_rounds() if here.proposals.exists()]
     if all(here.diversity.exists() for here in complete):
         return

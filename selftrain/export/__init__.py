@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from selftrain.claim import require_run
 from selftrain.config_file import load_config
 from selftrain.errors import RunError, UsageError
 from selftrain.export.dataset import write_dataset
@@ -28,8 +29,7 @@ def export(folder: Path, output: Path | None, round_number: int | None, *, merge
     The folder is there whole or not at all. Raises UsageError.
     """
     run = RunDirectory(folder)
-    if not run.config.is_file():
-        raise UsageError(f"{folder} has no config.yaml. Name a run directory, as in runs/tiny.")
+    require_run(run)
     number = _round(run, round_number)
     output = output or run.path.with_name(f"{run.path.resolve().name}-round-{number:03d}")
     if output.exists() or output.is_symlink():

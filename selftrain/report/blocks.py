@@ -121,6 +121,16 @@ def share(part: float, whole: float) -> str:
     return f"{count(part)} ({percent(part / whole)})" if whole else count(part)
 
 
+def points(value: float) -> str:
+    """Spell a difference of shares in points: +3.2."""
+    return f"{100 * value:+.1f}".replace("-", "\u2212")
+
+
+def p_value(value: float) -> str:
+    """Spell a p-value; none is zero."""
+    return "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
 def interval(value: float, low: float, high: float) -> str:
     """Spell a share with its interval, in percent: 12.3 [10.1, 14.5]."""
     return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -13,14 +13,17 @@ from selftrain.report.blocks import (
     Table,
     count,
     interval,
+    p_value,
     percent,
     plain,
+    points,
 )
 from selftrain.report.charts import Curve, draw_by_k, draw_by_round
 from selftrain.report.reading import Round, Run
 from selftrain.statistics import (
     NUM_REPLICATES,
     Estimate,
+    compare,
     known_family,
     new_family,
     rows_greedy,
@@ -43,14 +46,12 @@ def headline(run: Run) -> str:
         return f"Pass@{k} of {who} on {puzzles} is {after}."
     change = last.metrics[f"eval/pass@{k}"] - first.metrics[f"eval/pass@{k}"]
     verb = "rose" if change > 0 else "fell" if change < 0 else "stayed"
-    apart = (
-        last.metrics[f"eval/pass@{k}_low"] > first.metrics[f"eval/pass@{k}_high"]
-        or last.metrics[f"eval/pass@{k}_high"] < first.metrics[f"eval/pass@{k}_low"]
-    )
+    paired = compare([last.evaluation], [first.evaluation], k, seed=run.seed)
     return (
         f"Pass@{k} on {puzzles} {verb} from {before} to {after} "
-        f"between round {first.number} and round {last.number}; "
-        f"the 95% intervals {'do not overlap' if apart else 'overlap'}."
+        f"between round {first.number} and round {last.number}: "
+        f"{points(paired.difference)} points [{points(paired.low)}, {points(paired.high)}], "
+        f"paired p = {p_value(paired.p_value)}."
     )
 
 
@@ -86,7 +87,8 @@ def pass_at_k_section(run: Run) -> Section:
     """Give Pass@k by round, by k, by kind of family, by category and by difficulty."""
     if not run.rounds:
         return Section("Pass@k before and after", (Paragraph("Nothing was evaluated yet."),))
-    blocks: list[Block] = [_by_round(run), *_curves(run), *_by_family(run), *_strata(run)]
+    blocks: list[Block] = [_by_round(run), *_against_base(run), *_curves(run)]
+    blocks += [*_by_family(run), *_strata(run)]
     return Section("Pass@k before and after", tuple(blocks))
 
 
@@ -153,6 +155,35 @@ def _curves(run: Run) -> list[Block]:
         ]
         blocks.append(Figure("Pass@k by round, with 95% intervals.", draw_by_round(by_round)))
     return blocks
+
+
+def _against_base(run: Run) -> list[Block]:
+    """Compare every round with the base model on the same puzzles."""
+    base = run.rounds[0]
+    if base.number != 0 or len(run.rounds) == 1:
+        return []
+    rows = []
+    for round_ in run.rounds[1:]:
+        for k in run.shown_ks:
+            one = compare([round_.evaluation], [base.evaluation], k, seed=run.seed)
+            detectable = one.smallest_detectable
+            rows.append(
+                (
+                    f"{round_.name}, Pass@{k}",
+                    f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]",
+                    p_value(one.p_value),
+                    ABSENT if detectable is None else points(detectable).removeprefix("+"),
+                )
+            )
+    table = Table(
+        "Differences from the base model in points, with 95% intervals.",
+        ("Round", "Difference", "p", "Could show"),
+        tuple(rows),
+        "p is of a paired permutation test that flips whole families; it is about these trained "
+        "models, and not corrected over rounds. The last column is the difference that such a "
+        "test would find four times in five.",
+    )
+    return [Heading("Against the base model"), table]
 
 
 def _curve(label: str, x: Sequence[float], estimates: Sequence[Estimate]) -> Curve:

@@ -27,7 +27,7 @@ COSTS = {
     "cost/proposal_tokens": "Tokens sampled to propose",
     "cost/solution_tokens": "Tokens sampled to solve",
     "cost/eval_tokens": "Tokens sampled to evaluate",
-    "cost/judge_fuel": "Billions of instructions judged (fuel)",
+    "cost/judge_fuel": "Millions of instructions judged in solving (fuel)",
     "train/num_examples": "Examples trained on",
     "train/steps": "Training steps",
 }
@@ -92,7 +92,7 @@ def cost_section(run: Run, directory: RunDirectory, *, with_timings: bool) -> Se
     rows = []
     for key, name in COSTS.items():
         if any(key in round_.metrics for round_ in run.rounds):
-            unit = 1e9 if key == "cost/judge_fuel" else 1
+            unit = 1e6 if key == "cost/judge_fuel" else 1
             rows.append(
                 (
                     name,

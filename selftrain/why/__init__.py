@@ -5,8 +5,8 @@ It reads the run directory and the train puzzles, streams, and loads no model.
 
 from pathlib import Path
 
+from selftrain.claim import require_run
 from selftrain.config_file import load_config
-from selftrain.errors import UsageError
 from selftrain.run_directory import RunDirectory
 from selftrain.why.find import find
 from selftrain.why.held_out import held_out_story
@@ -18,8 +18,7 @@ __all__ = ["why"]
 def why(folder: Path, asked: str) -> int:
     """Print the story of what `asked` names. Raises UsageError where a run has no such thing."""
     run = RunDirectory(folder)
-    if not run.config.is_file():
-        raise UsageError(f"{folder} has no config.yaml. Name a run directory, as in runs/tiny.")
+    require_run(run)
     config = load_config(run.config)
     found = find(run, asked)
     if found.round_number is None:

@@ -9,6 +9,7 @@ import pytest
 
 from selftrain.ablation.ablate import ablate
 from selftrain.claim import ABLATION, RUN, SWEEP, Work, claim, refuse_foreign
+from selftrain.cli import main
 from selftrain.config import Config
 from selftrain.config_file import load_config, save_config
 from selftrain.errors import RunError, UsageError
@@ -145,3 +146,14 @@ def test_a_setting_whose_name_only_begins_like_one_that_may_change_is_refused(
         refuse_foreign(
             SWEEP, claimed, load_config(None, ["evaluate.temperature=0.5"]), ("evaluate.temp",)
         )
+
+
+@pytest.mark.parametrize("command", ["report", "why", "export", "diversity"])
+def test_what_is_for_runs_says_what_a_folder_holds_instead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    (tmp_path / "a" / "1-pools").mkdir(parents=True)
+    (tmp_path / "a" / "config.yaml").write_text("seed: 0\n")
+    assert main([command, str(tmp_path / "a"), *(["x"] if command == "why" else [])]) == 2
+    assert "holds an ablation; its tables are in" in capsys.readouterr().err
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"1-pools", "config.yaml"}

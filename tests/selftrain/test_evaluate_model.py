@@ -153,7 +153,7 @@ def test_the_table_has_a_row_a_k_that_there_is_room_for(
     many = ("evaluate.num_samples=11", f"evaluate.k={list(range(1, 12))}", "solve.num_few_shot=0")
     evaluate_model(config(tmp_path, *many), "builtin:tiny", None, None)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:6] == [
+    assert lines[2:7] == [
         "                      % [95%]",
         "Pass@1   100.0 [100.0, 100.0]",
         "Pass@10  100.0 [100.0, 100.0]",

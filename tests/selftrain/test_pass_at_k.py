@@ -202,3 +202,23 @@ def test_puzzles_without_names_cannot_be_paired(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [{"n": 1, "num_correct": 1}])
     with pytest.raises(UsageError, match="a row has no 'name', so puzzles cannot be paired"):
         run([path, "--against", path])
+
+
+def test_files_of_one_name_are_told_apart_by_their_paths(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder, correct in (("a", [4, 4]), ("b", [0, 1])):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "6-eval.jsonl", rows(correct))
+    a, b = (str(tmp_path / folder / "6-eval.jsonl") for folder in "ab")
+    assert run([a, "--against", b]) == 0
+    printed = capsys.readouterr().out
+    assert f"Pass@1 minus that of {b}\n  {a}: +0.8750 [" in printed
+
+
+def test_the_published_codex_file_is_paired_by_its_own_names(
+    p3_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(p3_folder / "codex_cushman_med.jsonl.gz")
+    assert run([path, "--against", path]) == 0
+    assert ": +0.0000 [+0.0000, +0.0000], permutation p = 1.0000" in capsys.readouterr().out

@@ -195,7 +195,7 @@ def test_the_headline_tells_base_and_last_round_with_intervals(run: RunDirectory
     headline = markdown(run).split("\n\n")[1]
     assert re.fullmatch(
         r"\*\*Pass@1 on 24 held-out puzzles rose from 8\.3% \\\[[\d., ]+\\\] to 16\.7% \\\[[\d., ]+\\\] "
-        r"between round 0 and round 1; the 95% intervals overlap\.\*\*",
+        r"between round 0 and round 1: \+8\.3 points \\\[[−\d., +]+\\\], paired p = 0\.\d+\.\*\*",
         headline,
     )
 
