@@ -1,23 +1,27 @@
-"""Read the text of a puzzle file, plain or gzip, with errors that a person can act on."""
+"""Read a puzzle file, plain or gzip, with errors that a person can act on."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
 
 class PuzzleFileError(ValueError):
     """A puzzle file that cannot be used; the message says where, what is wrong and what to do."""
 
 
-def read_text(path: Path) -> str:
-    """Read a UTF-8 file, through gzip where its name ends in .gz."""
+@contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, through gzip where its name ends in .gz; raise PuzzleFileError where it can't be
+    read.
+    """
     try:
-        data = path.read_bytes()
-        if path.suffix == ".gz":
-            data = gzip.decompress(data)
-        text = data.decode("utf-8-sig")
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield cast(IO[bytes], file)
     except FileNotFoundError:
         raise PuzzleFileError(f"{path}: there is no such file. Check the path.") from None
     except IsADirectoryError:
@@ -26,12 +30,20 @@ def read_text(path: Path) -> str:
         raise PuzzleFileError(
             f"{path}: this is no complete gzip file. Download or compress it again."
         ) from None
+    except OSError as error:
+        raise PuzzleFileError(f"{path}: it cannot be read ({error.strerror}).") from None
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file whole, through gzip where its name ends in .gz."""
+    with reading(path) as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PuzzleFileError(
             f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8."
         ) from None
-    except OSError as error:
-        raise PuzzleFileError(f"{path}: it cannot be read ({error.strerror}).") from None
     if not text.strip():
         raise PuzzleFileError(f"{path}: the file is empty, and at least one puzzle is needed.")
     return text

@@ -9,15 +9,12 @@ Strict, since a file of one's own can be mended: the first line that is no puzzl
 from __future__ import annotations
 
 import ast
-import gzip
 import json
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from puzzles.files import PuzzleFileError
+from puzzles.files import PuzzleFileError, reading
 from puzzles.puzzle import Puzzle, puzzle_from_source
 from puzzles.reasons import PuzzleError
 from puzzles.syntax import SyntaxFailure, parse
@@ -48,7 +45,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises `PuzzleFileError`, maybe after the rows before what is wrong.
     """
     is_empty = True
-    with _reading(path) as lines:
+    with reading(path) as lines:
         for number, line in enumerate(_decoded(lines, path), start=1):
             if line.strip():
                 is_empty = False
@@ -56,24 +53,6 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield where, _row(line, where)
     if is_empty:
         raise PuzzleFileError(f"{path}: the file is empty, and at least one puzzle is needed.")
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[Iterable[bytes]]:
-    """Open a file, through gzip where its name ends in .gz, with the sentences of `read_text`."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield file
-    except FileNotFoundError:
-        raise PuzzleFileError(f"{path}: there is no such file. Check the path.") from None
-    except IsADirectoryError:
-        raise PuzzleFileError(f"{path}: this is a folder. Name a file in it.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise PuzzleFileError(
-            f"{path}: this is no complete gzip file. Download or compress it again."
-        ) from None
-    except OSError as error:
-        raise PuzzleFileError(f"{path}: it cannot be read ({error.strerror}).") from None
 
 
 def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
