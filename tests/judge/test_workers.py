@@ -65,11 +65,13 @@ BODIES = [
 ]
 """Bodies of g: two pass, and the others fail in five ways."""
 STARTED = """
-import sys, time
+import signal, sys, time
 import psutil
 from judge.workers import start_workers
 
 if __name__ == "__main__":
+    # A shell starts what runs in the background with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with start_workers(2, sys.argv[1]) as workers:
             assert workers.map(int, ["1", "2", "3"]) == [1, 2, 3]
