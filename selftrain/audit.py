@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from judge import Limits, Mode
 from judge.audit import Audited, Finding, audit, read_corpus
 from selftrain.progress import Progress
+from selftrain.report.text_table import text_table
 
 HEADINGS = ("kind", "programs", "right", "false accepts", "false rejects", "wrong reason")
 
@@ -45,12 +46,7 @@ def table(audited: Sequence[Audited]) -> str:
     total = Counter(each.finding for each in audited)
     kinds = dict.fromkeys(each.program.kind for each in audited)
     by_kind = [row(k, Counter({finding: counts[k, finding] for finding in Finding})) for k in kinds]
-    rows = [list(HEADINGS), *by_kind, row("all", total)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
-        for cells in rows
-    )
+    return text_table([list(HEADINGS), *by_kind, row("all", total)])
 
 
 def row(label: str, count: Counter[Finding]) -> list[str]:

@@ -31,7 +31,10 @@ def read_rows(path: Path) -> Iterator[Row]:
         with path.open(encoding="utf-8") as lines:
             for line in lines:
                 number += 1
-                yield json.loads(line)
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise ValueError("no JSON object")
+                yield row
     except ValueError as error:
         raise RunError(f"{path}, line {number}: damaged ({error}). Remove the file.") from None
 

@@ -21,6 +21,7 @@ from selftrain.errors import UsageError
 from selftrain.files import check_output, replacing
 from selftrain.puzzle_source import read_splits
 from selftrain.report.blocks import Block, Figure, Page, Paragraph, Section, Table
+from selftrain.report.text_table import text_table
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 NUM_COLUMNS = 6
@@ -167,11 +168,5 @@ def _aligned(table: Table) -> str:
     for start in range(1, len(table.columns), NUM_COLUMNS):
         chosen = slice(start, start + NUM_COLUMNS)
         rows = [(row[0], *row[chosen]) for row in (table.columns, *table.rows)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        parts.append("\n".join(_line(row, widths) for row in rows))
+        parts.append(text_table(rows))
     return "\n\n".join(parts)
-
-
-def _line(row: tuple[str, ...], widths: Sequence[int]) -> str:
-    cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-    return "  ".join([row[0].ljust(widths[0]), *cells])

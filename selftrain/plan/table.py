@@ -13,6 +13,7 @@ from selftrain.plan.probe import Probe
 from selftrain.plan.storage import round_files, shard_bytes
 from selftrain.plan.texts import RowBytes
 from selftrain.plan.weights import Weights
+from selftrain.report.text_table import text_table
 
 _SECTIONS = (
     ("completions", ("proposals", "attempts", "evaluations")),
@@ -62,8 +63,7 @@ class Plan:
 def lay_out(plan: Plan, title: str) -> str:
     """Write the plan as plain text of aligned lines; `title` names the configuration."""
     rows = [_head(plan), *_counted(plan), *_stored(plan), *_timed(plan)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = "\n".join(_line(row, widths) for row in rows)
+    table = text_table(rows)
     return "\n\n".join([_title(plan, title), table, _basis(plan), _total(plan)])
 
 
@@ -150,11 +150,6 @@ def _timed(plan: Plan) -> list[list[str]]:
         middles = [stages[name].middle for stages in expected]
         rows.append(_row(plan, name, middles, most[name].middle, duration))
     return rows
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-    return "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
 
 
 def _title(plan: Plan, title: str) -> str:

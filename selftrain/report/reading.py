@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 from selftrain.files import Row, read_json, read_rows
 from selftrain.report.columns import shown_ks
 from selftrain.run_directory import RoundDirectory, RunDirectory
@@ -116,6 +116,11 @@ def read_run(directory: RunDirectory) -> Run:
 
 def _read_round(directory: RoundDirectory) -> Round:
     metrics = read_json(directory.metrics)
+    if not isinstance(metrics, dict) or metrics.get("round") != directory.number:
+        raise RunError(
+            f"{directory.metrics}: damaged (it is not of round {directory.number}). Remove it, "
+            "and start the run again: it goes on from there."
+        )
     return Round(directory.number, metrics, tuple(rows_if_written(directory.evaluation)))
 
 

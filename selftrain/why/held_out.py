@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from selftrain.errors import RunError
 from selftrain.evaluate import GREEDY
 from selftrain.files import Row
 from selftrain.run_directory import RunDirectory
@@ -18,6 +19,11 @@ def held_out_story(run: RunDirectory, found: Found) -> Iterator[str]:
     ]
     last, row = evaluated[-1]
     candidates = list(rows_with(last.evaluation_candidates, "name", found.name))
+    if not candidates:
+        raise RunError(
+            f"{last.evaluation_candidates}: has no candidate for {found.name}, which was "
+            "evaluated. The run directory is damaged; put the file back."
+        )
     kinds = [f"{key} {row[key]}" for key in ("family", "category", "difficulty") if row[key]]
     yield f"{found.name}: held-out puzzle {found.puzzle_id}" + "".join(f", {k}" for k in kinds)
     yield ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from selftrain.report.text_table import text_table
 from selftrain.report.verbatim import visible
 
 WIDTH = 60
@@ -30,8 +31,4 @@ def short(text: str | None) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Align cells to the left, a row a line."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (head, *rows)
-    ]
+    return text_table([head, *rows], numbers=False).split("\n")

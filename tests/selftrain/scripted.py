@@ -121,6 +121,21 @@ def write_puzzles(path: Path, puzzles: Sequence[Puzzle]) -> Path:
     return path
 
 
+def scripted_run(folder: Path, model: Path, settings: Sequence[str]) -> None:
+    """Do a whole run in `folder`/run, in which the script proposes and solves."""
+    import pytest
+
+    from selftrain import models
+    from selftrain.config_file import load_config
+    from selftrain.run import run
+
+    held_out = write_puzzles(folder / "held_out.jsonl", few_held_out())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "load_sampler", lambda *_: ScriptedSampler())
+        here = (f"puzzles.held_out={held_out}", f"model.name={model}")
+        assert run(load_config(None, [*settings, *here]), folder / "run") == 0
+
+
 def make_model(folder: Path) -> Path:
     """Save a Llama of two layers with random weights, and the built-in model's tokenizer."""
     import torch

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
-from scripted import ScriptedSampler, few_held_out, write_puzzles
+from scripted import few_held_out, scripted_run
 
 from selftrain import models
 from selftrain.cli import main
@@ -18,7 +18,6 @@ from selftrain.export import export, parquet
 from selftrain.export.dataset import PARTS
 from selftrain.export.parquet import write_parquet
 from selftrain.files import Row, read_json, read_rows, write_json, write_rows
-from selftrain.run import run
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 SETTINGS = (
@@ -44,11 +43,7 @@ SETTINGS = (
 def done(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> RunDirectory:
     """Give a run of one round that trained an adapter, to be looked at only."""
     folder = tmp_path_factory.mktemp("runs")
-    held_out = write_puzzles(folder / "held_out.jsonl", few_held_out())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "load_sampler", lambda *_: ScriptedSampler())
-        here = (f"puzzles.held_out={held_out}", f"model.name={tiny_model}")
-        assert run(load_config(None, [*SETTINGS, *here]), folder / "run") == 0
+    scripted_run(folder, tiny_model, SETTINGS)
     directory = RunDirectory(folder / "run")
     example = next(read_rows(directory.round(1).examples))
     why = {"held_out": few_held_out()[0].name, "reason": "text", "detail": "the same text"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from selftrain.errors import RunError
 from selftrain.files import read_json, read_rows, replacing_folder, write_json, write_rows
 
 ROWS = """
@@ -73,3 +74,10 @@ def test_any_text_reads_back_equal(tmp_path: Path) -> None:
     write_json(tmp_path / "value.json", row)
     assert list(read_rows(tmp_path / "rows.jsonl")) == [row, row]
     assert read_json(tmp_path / "value.json") == row
+
+
+def test_a_row_that_is_no_object_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n[]\n')
+    with pytest.raises(RunError, match=r"a\.jsonl, line 2: damaged \(no JSON object\)"):
+        list(read_rows(path))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from selftrain.errors import RunError
 from selftrain.files import Row, write_json, write_rows
 from selftrain.report import final_table
 from selftrain.report.blocks import Table
@@ -75,3 +76,9 @@ def test_puzzles_are_counted_by_difficulty(directory: RunDirectory) -> None:
         "1: none passed": "2 (33.3%)",
         "All": "6",
     }
+
+
+def test_metrics_of_another_round_are_damage(directory: RunDirectory) -> None:
+    write_json(directory.round(1).metrics, {})
+    with pytest.raises(RunError, match=r"metrics\.json: damaged \(it is not of round 1\)"):
+        read_run(directory)

@@ -5,16 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scripted import ScriptedSampler, few_held_out, write_puzzles
+from scripted import few_held_out, scripted_run
 
 from puzzles import from_row
-from selftrain import models
 from selftrain.cli import main
 from selftrain.config_file import load_config
 from selftrain.files import Row, read_rows, write_json, write_rows
 from selftrain.prompts import propose_prompt, solve_prompt
 from selftrain.puzzle_source import read_split
-from selftrain.run import run
 from selftrain.run_directory import RunDirectory
 
 SETTINGS = (
@@ -37,11 +35,7 @@ Ask = Callable[[str], str]
 def done(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> RunDirectory:
     """Give a whole run, to be looked at only."""
     folder = tmp_path_factory.mktemp("runs")
-    held_out = write_puzzles(folder / "held_out.jsonl", few_held_out())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "load_sampler", lambda *_: ScriptedSampler())
-        here = (f"puzzles.held_out={held_out}", f"model.name={tiny_model}")
-        assert run(load_config(None, [*SETTINGS, *here]), folder / "run") == 0
+    scripted_run(folder, tiny_model, SETTINGS)
     return RunDirectory(folder / "run")
 
 
