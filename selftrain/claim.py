@@ -1,7 +1,7 @@
-"""Claim a folder: one folder holds one run, one ablation or one sweep, from its first start on.
+"""Claim a folder: one folder holds one run, ablation, verifier or sweep, from its first start on.
 
 Here is only whose a folder is, and whether work may go on in it. What is made in it is said in
-run_directory.py, ablation/directory.py and sweep_directory.py.
+run_directory.py, ablation/directory.py, verifier/directory.py and sweep_directory.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ from selftrain.files import read_json, write_json
 from selftrain.provenance import what_changed
 from selftrain.run_directory import RunDirectory
 from selftrain.sweep_directory import SweepDirectory
+from selftrain.verifier.directory import LeverDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Work:
 
 RUN = Work("a run", "--run-dir", lambda path: RunDirectory(path).is_begun())
 ABLATION = Work("an ablation", "--run-dir", lambda path: AblationDirectory(path).is_begun())
+LEVER = Work("a verifier's tasks", "--run-dir", lambda path: LeverDirectory(path).is_begun())
 SWEEP = Work("a sweep", "--output", lambda path: SweepDirectory(path).is_begun())
 
 
@@ -44,6 +46,8 @@ def require_run(directory: RunDirectory) -> None:
     path = directory.path
     if ABLATION.is_begun(path):
         raise UsageError(f"{path} holds an ablation; its tables are in {path / 'ablation.md'}.")
+    if LEVER.is_begun(path):
+        raise UsageError(f"{path} holds a verifier; its tables are in {path / 'lever.md'}.")
     if SWEEP.is_begun(path):
         raise UsageError(f"{path} holds a sweep; its table is in {path / 'sweep.txt'}.")
     if not directory.config.is_file():
@@ -75,7 +79,7 @@ def refuse_foreign(
     Limits may differ, and the settings named in `may_change`. Raises UsageError.
     """
     path = directory.path
-    for other in (RUN, ABLATION, SWEEP):
+    for other in (RUN, ABLATION, LEVER, SWEEP):
         if other is not work and other.is_begun(path):
             raise UsageError(
                 f"{path} holds {other.name}. Choose another folder with {work.option}."

@@ -10,6 +10,7 @@ from selftrain.commands import (
     evaluate,
     export,
     judge,
+    lever,
     pass_at_k,
     plan,
     report,
@@ -23,7 +24,7 @@ from selftrain.commands import (
 def add_commands(commands: Any) -> None:
     """Add every command, in the order in which help lists them."""
     for command in (
-        *(run, plan, evaluate, sweep, ablate, train),
+        *(run, plan, evaluate, sweep, ablate, train, lever),
         *(report, why, diversity, export),
         *(judge, pass_at_k, check, audit),
     ):

@@ -1,0 +1,163 @@
+"""The command `selftrain lever`: tasks, verifiers, scores, and what came out, each once.
+
+What is finished is not done again: the same command goes on after a kill, and ends with the same
+bytes. Where tasks come from is in sources.py, how a verifier learns in learn.py, how rankings are
+measured in measure.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from selftrain import models
+from selftrain.claim import LEVER, claim, refuse_foreign, working_in
+from selftrain.config import Config
+from selftrain.errors import UsageError
+from selftrain.experiment import Experiment, Paused
+from selftrain.files import read_rows, replacing_folder, write_rows
+from selftrain.progress import Progress
+from selftrain.provenance import command_line, describe_model, provenance
+from selftrain.sampling.lazy import LazySampler
+from selftrain.verifier.arms import Learner, learners
+from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
+from selftrain.verifier.sources import Outline, complete, digest, outlines
+from selftrain.verifier.task import Task
+from selftrain.verifier.task_file import TASKS, refuse_overlap, task_from_row, task_to_row
+
+_MAY_CHANGE = (
+    "lever.arms",
+    "lever.train_sizes",
+    "lever.max_risk",
+    "verifier.groups",
+    "verifier.likelihood",
+    "verifier.calibrator",
+)
+"""Settings that no task and no verifier depends on: what is there stays good."""
+
+
+def lever(config: Config, folder: Path, *, evaluate: bool) -> int:
+    """Train the verifiers of a configuration in `folder`, or go on with it; then measure them.
+
+    Raises UsageError or RunError.
+    """
+    directory = LeverDirectory(folder)
+    refuse_foreign(LEVER, directory.run, config, _MAY_CHANGE)
+    there = outlines(config)
+    with working_in(directory.run):
+        data = {split: digest(there[split]) for split in SPLITS}
+        data["verifier"] = str(describe_model(config.verifier.model))
+        made_with = provenance(command_line(), config, (), (), data=data)
+        with claim(LEVER, directory.run, config, made_with, _MAY_CHANGE):
+            return _run(_experiment(config, directory), directory, there, evaluate=evaluate)
+
+
+def _experiment(config: Config, directory: LeverDirectory) -> Experiment:
+    return Experiment(
+        config=config,
+        run=directory.run,
+        train=(),
+        held_out=(),
+        progress=Progress(directory.run.log),
+        load=lambda trained: models.load_sampler(config.model, trained),
+        load_other=lambda other: models.load_sampler(other),
+    )
+
+
+def _run(
+    x: Experiment, directory: LeverDirectory, there: Mapping[Split, Outline], *, evaluate: bool
+) -> int:
+    x.progress.say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new verifier'}")
+    try:
+        tasks = {split: make_tasks(x, directory, split, there[split]) for split in SPLITS}
+        refuse_overlap(tasks)
+        for learner in learners(x.config):
+            train_verifier(x, directory, learner, tasks)
+            if evaluate:
+                for split in SPLITS[1:]:
+                    score(x, directory, learner, split, tasks[split])
+    except Paused as paused:
+        x.progress.say(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
+        return 0
+    if not evaluate:
+        print(*(directory.verifier(one.name) for one in learners(x.config)), sep="\n")
+        print(f"\nnext: selftrain lever rank {directory.path} TASKS")
+        return 0
+    from selftrain.verifier.page import publish
+
+    publish(directory, x.config, tasks)
+    return 0
+
+
+def make_tasks(
+    x: Experiment, directory: LeverDirectory, split: Split, outline: Outline
+) -> list[Task]:
+    """Sample, execute and label the candidates of a split, shard by shard, unless that is done."""
+    path, here = directory.tasks(split), directory.under_way(split)
+    if not path.exists():
+        sampler = x.generator(0)
+        size = x.config.evaluate.shard_size
+        for shard, start in enumerate(range(0, len(outline.items), size)):
+            some = outline.items[start : start + size]
+            making = partial(complete, outline, some, x.config, sampler)
+            x.once(here, shard, TASKS, outline.num_units(len(some)), making)
+        x.release(sampler)
+        write_rows(path, here.rows(TASKS.stage))
+    directory.remove_shards(split)
+    tasks = [task_from_row(row) for row in read_rows(path)]
+    if not tasks:
+        raise UsageError(f"lever.{split}: it holds no task. Name a source with at least one.")
+    return tasks
+
+
+def train_verifier(
+    x: Experiment,
+    directory: LeverDirectory,
+    learner: Learner,
+    tasks: Mapping[Split, Sequence[Task]],
+) -> None:
+    """Train one verifier, unless it is there."""
+    from selftrain.verifier.learn import learn
+    from selftrain.verifier.network import load_base, save
+
+    folder = directory.verifier(learner.name)
+    if folder.exists():
+        return
+    c = learner.settings(x.config.verifier)
+    here = directory.under_way("train")
+    x.progress.say(f"verifier {learner.name}: {learner.describe()}")
+    with x.timed(here, f"train {learner.name}", 0, c.steps) as advance:
+        seed = learner.seed(x.config.seed)
+        verifier = load_base(c, learner.reads(c), seed)
+        train = learner.choose(tasks["train"], x.config.seed)
+        log = learn(verifier, train, tasks["dev"], c, seed, advance=advance)
+        with replacing_folder(folder) as unfinished:
+            save(verifier, unfinished)
+            write_rows(unfinished / "training.jsonl", log)
+
+
+def score(
+    x: Experiment,
+    directory: LeverDirectory,
+    learner: Learner,
+    split: Split,
+    tasks: Sequence[Task],
+) -> None:
+    """Let a verifier read the candidates of a split, unless it has."""
+    from selftrain.verifier.network import load
+    from selftrain.verifier.score import log_odds
+
+    path = directory.scores(learner.name, split)
+    if path.exists():
+        return
+    num_candidates = sum(len(task.candidates) for task in tasks)
+    with x.timed(directory.under_way(split), f"score {learner.name}", 0, num_candidates) as advance:
+        verifier = load(directory.verifier(learner.name), x.config.verifier.model.device)
+        batch_size = x.config.verifier.model.batch_size
+        found = log_odds(verifier, tasks, batch_size=batch_size, advance=advance)
+        write_rows(
+            path,
+            (
+                {"task_id": task.task_id, "log_odds": list(odds)}
+                for task, odds in zip(tasks, found, strict=True)
+            ),
+        )

@@ -1,0 +1,108 @@
+"""The command `selftrain lever rank`: order the candidates of tasks by a trained verifier.
+
+No label is asked for, and none that is there is looked at. How well a ranking does is measured by
+`selftrain lever evaluate`.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from selftrain import models
+from selftrain.config import Config
+from selftrain.errors import UsageError
+from selftrain.files import Row, check_output, read_json, replacing
+from selftrain.progress import Progress
+from selftrain.sampling.lazy import LazySampler
+from selftrain.verifier.calibrator import Calibrator, apply, calibrator_from_row
+from selftrain.verifier.directory import LeverDirectory
+from selftrain.verifier.ranking import Scored, rank
+from selftrain.verifier.sources import complete, outline
+from selftrain.verifier.task import Task
+
+
+def rank_file(
+    config: Config, folder: Path, arm: str | None, source: str, output: Path | None
+) -> int:
+    """Write a row a task, its candidates best first, into `output` or onto standard output.
+
+    Tasks without candidates are sampled by `model`; programs without a result are executed.
+    Raises UsageError.
+    """
+    verifier = find_verifier(folder, arm)
+    calibrator = calibrator_from_row(read_json(verifier / "calibrator.json"))
+    there = outline(source, "test", config)
+    if output:
+        check_output(output)
+    progress = Progress()
+    sampler = LazySampler(lambda: models.load_sampler(config.model))
+    with progress.stage("candidates", there.num_units(len(there.items))) as advance:
+        tasks = complete(there, there.items, config, sampler, advance=advance)
+    sampler.release()
+    rows = _rows(tasks, verifier, calibrator, config, progress)
+    with replacing(output) if output else nullcontext(sys.stdout) as file:
+        for row in rows:
+            file.write(json.dumps(row) + "\n")
+    print(f"{len(tasks):,} tasks ranked", file=sys.stderr)
+    return 0
+
+
+def find_verifier(folder: Path, arm: str | None) -> Path:
+    """Find a verifier's files: in a folder of `selftrain lever`, or in one of its own.
+
+    Raises UsageError where there is none, or none of that arm.
+    """
+    if (folder / "verifier.json").is_file() and arm is None:
+        return folder
+    directory = LeverDirectory(folder)
+    there = sorted(path.name for path in directory.verifiers.glob("*") if path.is_dir())
+    if not there:
+        raise UsageError(
+            f"{folder} holds no verifier. Name a folder of `selftrain lever train`, such as "
+            "runs/lever-tiny, or a round's 5-verifier."
+        )
+    wanted = arm or ("full" if "full" in there else there[0])
+    if wanted not in there:
+        raise UsageError(
+            f"{folder} holds no verifier {wanted!r}, but {', '.join(there)}. Train it by "
+            f"`selftrain lever train` with --{wanted}."
+        )
+    return directory.verifier(wanted)
+
+
+def _rows(
+    tasks: Sequence[Task],
+    folder: Path,
+    calibrator: Calibrator,
+    config: Config,
+    progress: Progress,
+) -> Iterator[Row]:
+    from selftrain.verifier.network import load
+    from selftrain.verifier.score import log_odds
+
+    c = config.verifier
+    verifier = load(folder, c.model.device)
+    num_candidates = sum(len(task.candidates) for task in tasks)
+    with progress.stage("verify", num_candidates) as advance:
+        found = log_odds(verifier, tasks, batch_size=c.model.batch_size, advance=advance)
+    ranker = "joint with groups" if c.groups else "joint"
+    for task, odds in zip(tasks, found, strict=True):
+        ranking = rank(Scored(task, odds), ranker, seed=config.seed, likelihood=c.likelihood)
+        probabilities = apply(calibrator, odds)
+        yield {
+            "task_id": task.task_id,
+            "ranker": ranker,
+            "num_ties": ranking.num_ties,
+            "candidates": [
+                {
+                    "program": task.candidates[i].program,
+                    "result": task.candidates[i].result,
+                    "score": ranking.scores[i],
+                    "log_odds": odds[i],
+                    "probability": probabilities[i],
+                }
+                for i in ranking.order
+            ],
+        }
