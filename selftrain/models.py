@@ -57,17 +57,23 @@ def resolve(name: str) -> str:
 
 def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
     """Load the tokenizer of the base model; a missing pad token becomes the end-of-text token."""
-    _refuse_served(config)
-    _quiet()
-    from transformers import AutoTokenizer
-
-    source = _tokenizer_source(resolve(config.name))
-    with _loading(source):
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=config.revision)
+    tokenizer = load_any_tokenizer(config)
     if tokenizer.eos_token_id is None:
         raise UsageError(f"model.name: the tokenizer of {config.name} has no end-of-text token.")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def load_any_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
+    """Load a tokenizer as it is: an encoder's may have no end-of-text token."""
+    refuse_served(config)
+    quiet()
+    from transformers import AutoTokenizer
+
+    source = _tokenizer_source(resolve(config.name))
+    with loading(source):
+        tokenizer = AutoTokenizer.from_pretrained(source, revision=config.revision)
     # How it was found is no part of it: saved, it would differ with and without a network.
     tokenizer.init_kwargs.pop("local_files_only", None)
     return tokenizer
@@ -82,8 +88,8 @@ def load_model(
     In float32 for `training`, else in the configured precision. Raises UsageError where there is no
     such model, or a server holds it.
     """
-    _refuse_served(config)
-    _quiet()
+    refuse_served(config)
+    quiet()
     import torch
 
     device = pick_device(config.device)
@@ -105,11 +111,12 @@ def load_adapter(config: ModelConfig, trained: Path, *, training: bool) -> "Peft
     from peft import PeftModel
 
     base = load_model(config, training=training)
-    with _loading(str(trained)):
+    with loading(str(trained)):
         return PeftModel.from_pretrained(base, str(trained), is_trainable=training)
 
 
-def _refuse_served(config: ModelConfig) -> None:
+def refuse_served(config: ModelConfig) -> None:
+    """Raise UsageError for a model that a server holds."""
     if config.server is not None:
         raise UsageError(
             f"model.server: {config.name} lies on {config.server}, so it can neither be trained "
@@ -133,7 +140,7 @@ def _load(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTraine
         from peft import PeftModel
 
         base = _load(resolve(_base_of_adapter(Path(source))), revision, dtype)
-        with _loading(source):
+        with loading(source):
             return _merged(PeftModel.from_pretrained(base, source))
     return load_pretrained(source, revision, dtype)
 
@@ -142,7 +149,7 @@ def load_pretrained(source: str, revision: str | None, dtype: "torch.dtype") -> 
     """Load causal language model weights by transformers."""
     from transformers import AutoModelForCausalLM
 
-    with _loading(source):
+    with loading(source):
         model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
             source, revision=revision, dtype=dtype
         )
@@ -150,7 +157,7 @@ def load_pretrained(source: str, revision: str | None, dtype: "torch.dtype") -> 
 
 
 @contextmanager
-def _loading(source: str) -> Iterator[None]:
+def loading(source: str) -> Iterator[None]:
     """Turn what the libraries say of a model that cannot be loaded into one sentence."""
     from safetensors import SafetensorError
 
@@ -185,7 +192,7 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
         from selftrain.sampling.connect import connect
 
         return connect(config)
-    _refuse_served(config)
+    refuse_served(config)
     from selftrain.sampling.local import TransformersSampler
 
     model = load_model(config, trained)
@@ -252,11 +259,11 @@ def _tokenizer_source(source: str) -> str:
 
 
 def _base_of_adapter(folder: Path) -> str:
-    with _loading(str(folder)):
+    with loading(str(folder)):
         return str(read_json(folder / "adapter_config.json")["base_model_name_or_path"])
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Keep transformers' own bars and advice off the terminal; they would break ours."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from huggingface_hub.utils import logging as hub_logging
