@@ -9,9 +9,9 @@ endless loops and memory, since both are counted. What it does not: an f that ac
 This file is the whole public interface. Importing it loads no engine: that is done at first use.
 """
 
-from judge.function import FunctionProblem, judge_function
+from judge.function import FunctionProblem, calls_of, judge_function
 from judge.identity import engine_version, guest_fingerprint, guest_hash
-from judge.many import judge_completions, judge_many
+from judge.many import judge_completions, judge_many, run_many
 from judge.pair import first_true, inputs, judge, run
 from judge.records import (
     Backend,
@@ -37,6 +37,7 @@ __all__ = [
     "Probe",
     "TextProblem",
     "Verdict",
+    "calls_of",
     "engine_version",
     "first_true",
     "guest_fingerprint",
@@ -48,4 +49,5 @@ __all__ = [
     "judge_many",
     "judge_text",
     "run",
+    "run_many",
 ]

@@ -1,4 +1,4 @@
-"""Judges many programs: in order, streamed, each distinct one once, on several cores or machines.
+"""Judges or runs many programs: in order, streamed, equal ones once, on many cores or machines.
 
 Memory stays flat: a batch is read, judged and handed out before the next one is read, and what is
 remembered of earlier ones is bounded. A verdict does not depend on how many workers there are, nor
@@ -13,9 +13,9 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from judge.function import FunctionProblem, judge_function
-from judge.memory import VERDICTS_BYTES, Memory, ask_once, key
-from judge.pair import check, confirm, decide, timed
-from judge.records import DEFAULT_LIMITS, Backend, Limits, Mode, NotText, Verdict
+from judge.memory import VERDICTS_BYTES, Found, Memory, ask_once, key
+from judge.pair import check, confirm, decide, run, timed
+from judge.records import DEFAULT_LIMITS, Backend, Execution, Limits, Mode, NotText, Verdict
 from judge.screen import screen
 from judge.stack import deep
 from judge.text import TextProblem, judge_text
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[str, str]
 Sample: TypeAlias = tuple[FunctionProblem | TextProblem, str]
-Group: TypeAlias = tuple[tuple[Any, str], ...]
+Program: TypeAlias = tuple[str, str | None]
+Group: TypeAlias = tuple[tuple[Any, Any], ...]
 """What is judged together: one program in `strict`, the attempts at one puzzle in `screen`."""
-Verdicts: TypeAlias = list[Verdict]
-JudgeGroup: TypeAlias = Callable[[Group], Verdicts]
+JudgeGroup: TypeAlias = Callable[[Group], list[Found]]
+"""How a group is judged, or run: one verdict, or execution, of each of its programs."""
 
 GROUP_PAIRS = 128
 """Most attempts that share an instance: the paper's number a puzzle."""
@@ -96,20 +97,39 @@ def judge_completions(
     return judge_groups(groups, judging, num_workers, where, remember)
 
 
+def run_many(
+    programs: Iterable[Program],
+    limits: Limits = DEFAULT_LIMITS,
+    num_workers: int = 1,
+    *,
+    remember: bool = True,
+    backend: Backend = "loky",
+    address: str | None = None,
+) -> Iterator[Execution]:
+    """Yield what each (g, f) does, in order; raise JudgeError if the judge cannot run.
+
+    Each g is run as `run` does it: alone, on the inputs of f, or without any where f is None. The
+    rest is as in judge_many.
+    """
+    where = start(num_workers, backend, address)
+    groups = (((as_text(g), None if f is None else as_text(f)),) for g, f in programs)
+    return judge_groups(groups, partial(run_group, limits), num_workers, where, remember)
+
+
 def judge_groups(
     groups: Iterable[Group],
-    judging: JudgeGroup,
+    judging: JudgeGroup[Found],
     num_workers: int,
     where: AbstractContextManager["Workers | None"],
     remember: bool,
-) -> Iterator[Verdict]:
+) -> Iterator[Found]:
     """Judge group after group, a batch at a time."""
-    known = Memory(VERDICTS_BYTES if remember else 0)
+    known: Memory[Found] = Memory(VERDICTS_BYTES if remember else 0)
     with where as workers:
         # This process alone hands out each verdict as soon as it has it.
         for batch in batches(groups, BATCH_PAIRS * num_workers if workers else 1):
-            for verdicts in judge_batch(batch, judging, workers, known):
-                yield from verdicts
+            for found in judge_batch(batch, judging, workers, known):
+                yield from found
 
 
 def start(
@@ -158,38 +178,41 @@ def batches(groups: Iterable[Group], num_pairs: int) -> Iterator[list[Group]]:
 
 
 def judge_batch(
-    batch: list[Group], judging: JudgeGroup, workers: "Workers | None", known: Memory
-) -> list[Verdicts]:
-    """Give the verdicts of each group of a batch; judge those not known yet, each once."""
+    batch: list[Group],
+    judging: JudgeGroup[Found],
+    workers: "Workers | None",
+    known: Memory[Found],
+) -> list[list[Found]]:
+    """Give what is found of each group of a batch; judge those not known yet, each once."""
     names = [key(group) for group in batch]
     distinct = dict(zip(names, batch, strict=True))
-    verdicts = {name: found for name in distinct if (found := known.get(name)) is not None}
-    unknown = {name: group for name, group in distinct.items() if name not in verdicts}
+    found = {name: before for name in distinct if (before := known.get(name)) is not None}
+    unknown = {name: group for name, group in distinct.items() if name not in found}
     judged = in_chunks(partial(judge_chunk, judging), list(unknown.values()), workers)
-    for name, found in zip(unknown, judged, strict=True):
-        verdicts[name] = found
-        known.put(name, found)
-    return [verdicts[name] for name in names]
+    for name, now in zip(unknown, judged, strict=True):
+        found[name] = now
+        known.put(name, now)
+    return [found[name] for name in names]
 
 
 def in_chunks(
-    function: Callable[[list[Group]], list[Verdicts]],
+    function: Callable[[list[Group]], list[list[Found]]],
     groups: Sequence[Group],
     workers: "Workers | None",
-) -> list[Verdicts]:
+) -> list[list[Found]]:
     """Call the function on the groups, a few in one message."""
     chunks = list(batches(groups, CHUNK_PAIRS))
     done = workers.map(function, chunks) if workers else map(function, chunks)
-    return [verdicts for chunk in done for verdicts in chunk]
+    return [found for chunk in done for found in chunk]
 
 
 @deep
-def judge_chunk(judging: JudgeGroup, groups: list[Group]) -> list[Verdicts]:
+def judge_chunk(judging: JudgeGroup[Found], groups: list[Group]) -> list[list[Found]]:
     """Judge a few groups; this runs in a worker."""
     return [judging(group) for group in groups]
 
 
-def judge_group(how: How, group: Group) -> Verdicts:
+def judge_group(how: How, group: Group) -> list[Verdict]:
     """Judge the pairs of one group."""
     ask = ask_once if how.remember else check
 
@@ -203,9 +226,15 @@ def judge_group(how: How, group: Group) -> Verdicts:
     return screen(group[0][0], [g for _, g in group], how.limits, alone)
 
 
-def judge_completion(limits: Limits, group: Group) -> Verdicts:
+def judge_completion(limits: Limits, group: Group) -> list[Verdict]:
     """Judge one completion."""
     ((problem, completion),) = group
     if isinstance(problem, FunctionProblem):
         return [judge_function(problem, completion, limits)]
     return [judge_text(problem, completion, limits)]
+
+
+def run_group(limits: Limits, group: Group) -> list[Execution]:
+    """Run one program."""
+    ((g, f),) = group
+    return [run(g, f, limits)]

@@ -1,17 +1,19 @@
-"""What the judge remembers: verdicts, and what f said of an answer. Bounded by its size.
+"""What the judge remembers: verdicts, executions, what f said of an answer. Bounded by its size.
 
-A verdict is a pure function of its programs and limits, so what is remembered is what would be
-found again; only the seconds are those of the first time.
+Each is a pure function of its programs and limits, so what is remembered is what would be found
+again; only the seconds are those of the first time.
 """
 
 import hashlib
 import threading
+from collections.abc import Sequence
 from functools import cache
+from typing import Generic, TypeVar
 
 from judge.identity import Kind
 from judge.literal import Answer
 from judge.pair import check
-from judge.records import Limits, Verdict
+from judge.records import Execution, Limits, Verdict
 
 VERDICTS_BYTES = 64_000_000
 """What the verdicts that are remembered may weigh, about, in the process that hands them out."""
@@ -20,32 +22,34 @@ ANSWERS_BYTES = 16_000_000
 VERDICT_BYTES = 400
 """What one weighs, besides its answer."""
 LOCK = threading.Lock()
+Found = TypeVar("Found", Verdict, Execution)
+"""What one call of the judge finds."""
 
 
-class Memory:
-    """Verdicts by what they are verdicts of, the latest used ones."""
+class Memory(Generic[Found]):
+    """Verdicts, or executions, by what they are of: the latest used ones."""
 
     def __init__(self, max_bytes: int) -> None:
         from cachetools import LRUCache
 
         self.max_bytes = max_bytes
-        self.known: LRUCache[bytes, list[Verdict]] = LRUCache(max_bytes, getsizeof=weight)
+        self.known: LRUCache[bytes, list[Found]] = LRUCache(max_bytes, getsizeof=weight)
 
-    def get(self, key: bytes) -> list[Verdict] | None:
+    def get(self, key: bytes) -> list[Found] | None:
         """Return what is remembered of a key."""
         with LOCK:
             return self.known.get(key)
 
-    def put(self, key: bytes, verdicts: list[Verdict]) -> None:
-        """Remember verdicts, unless they weigh more than all may."""
+    def put(self, key: bytes, found: list[Found]) -> None:
+        """Remember what was found, unless it weighs more than all may."""
         with LOCK:
-            if weight(verdicts) <= self.max_bytes:
-                self.known[key] = verdicts
+            if weight(found) <= self.max_bytes:
+                self.known[key] = found
 
 
-def weight(verdicts: list[Verdict]) -> int:
-    """Estimate the memory of verdicts, in bytes."""
-    return sum(VERDICT_BYTES + 4 * len(verdict.answer or "") for verdict in verdicts)
+def weight(found: Sequence[Verdict | Execution]) -> int:
+    """Estimate the memory of verdicts or executions, in bytes."""
+    return sum(VERDICT_BYTES + 4 * len(one.answer or "") for one in found)
 
 
 def key(thing: object) -> bytes:
@@ -54,7 +58,7 @@ def key(thing: object) -> bytes:
 
 
 @cache
-def answers() -> Memory:
+def answers() -> Memory[Verdict]:
     """Return what this process remembers of f's opinions."""
     return Memory(ANSWERS_BYTES)
 
