@@ -8,13 +8,20 @@ changes them changes nothing for the test.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from judge.engine import Reply, World
 from judge.identity import Kind
+from judge.literal import Malformed, canonical, parse
 from judge.pair import failure_of_f, failure_of_g, read_answer, source_failure, timed
 from judge.records import DEFAULT_LIMITS, JudgeError, Limits, Outcome, Verdict
 from judge.stack import deep
+
+MOST_CALLS = 16
+"""Distinct calls of a test that are recorded."""
+ARGUMENT_DEPTH = 100
+"""Levels of nesting in a call, as the guest that makes it limits them (guest/checker.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +99,50 @@ def judge_function(
     return run_test(problem, source, limits)
 
 
-def run_test(problem: FunctionProblem, source: str, limits: Limits) -> Verdict:
-    """Run the test in one instance on the function in another."""
+@deep
+def calls_of(
+    problem: FunctionProblem, completion: str, limits: Limits = DEFAULT_LIMITS
+) -> list[str]:
+    """Give the first 16 distinct calls that the test makes of a completion, however it ends.
+
+    Each is the canonical literal of (positional arguments, keyword arguments), in the order of
+    the calls; nothing of what the test expects is among them, unless it calls the function with
+    that. A program that does not compile or load is called by nobody. Raises JudgeError.
+    """
+    source = problem.prompt + completion
+    if any(source_failure(text, limits) is not None for text in (source, problem.test)):
+        return []
+    calls: dict[str, None] = {}
+
+    def record(arguments: str) -> None:
+        if len(calls) < MOST_CALLS:
+            calls[arguments] = None
+
+    run_test(problem, source, limits, record)
+    try:
+        return [canonical(parse(arguments), ARGUMENT_DEPTH).literal for arguments in calls]
+    except Malformed as error:
+        raise JudgeError(f"the test's guest sent a call that cannot be read: {error}") from None
+
+
+def run_test(
+    problem: FunctionProblem,
+    source: str,
+    limits: Limits,
+    record: Callable[[str], object] = lambda _: None,
+) -> Verdict:
+    """Run the test in one instance on the function in another; `record` is told each call."""
     with World(limits) as world:
         reply = world.call("define", source)
         if reply.tag != "loaded":
             return Verdict(failure_of_g(reply), None, reply.detail, world.fuel_spent)
         candidate = Candidate(problem, limits, world)
-        with World(limits, Kind.checker, candidate.call) as checker:
+
+        def call(arguments: str) -> str:
+            record(arguments)
+            return candidate.call(arguments)
+
+        with World(limits, Kind.checker, call) as checker:
             said = checker.call("check", problem.prompt, problem.entry_point, problem.test)
             fuel = world.fuel_spent + checker.fuel_spent
     if candidate.error is not None:
