@@ -72,10 +72,14 @@ class Calibration:
     share_right: Estimate
     """Share of candidates that are right: what `mean_probability` should be."""
     ece_equal_width: Estimate
+    """Noise alone makes an ECE larger; the interval corrects for that, but not near zero, where it
+    still lies too high half the time. There the two below tell."""
     ece_equal_mass: Estimate
     ece_by_chance: float
     """Mean equal-mass ECE of labels drawn, each on its own, from these very probabilities: what
     perfect ones would show by the finite number of candidates alone."""
+    ece_by_chance_high: float
+    """Their 95th percentile: an ECE below this cannot be told from zero."""
     brier: Estimate
     reliability: Estimate
     """Murphy's parts of the Brier score, over the equal-mass bins, or over the distinct values
@@ -138,6 +142,7 @@ def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibrat
     reliability = _grouped(found, p, parts, reliability_of, seed)
     resolution = _grouped(found, p, parts, resolution_of, seed)
     uncertainty = _grouped(found, p, parts, uncertainty_of, seed, biased=False)
+    by_chance, by_chance_high = _ece_by_chance(p, num_bins, seed)
     rows = (found.log_odds, found.labels, found.tasks, found.families)
     return Calibration(
         num_candidates=found.labels.size,
@@ -145,7 +150,8 @@ def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibrat
         share_right=_mean(found, found.labels.astype(np.float64), seed),
         ece_equal_width=_grouped(found, p, width, ece_of, seed),
         ece_equal_mass=_grouped(found, p, mass, ece_of, seed),
-        ece_by_chance=_ece_by_chance(p, num_bins, seed),
+        ece_by_chance=by_chance,
+        ece_by_chance_high=by_chance_high,
         brier=brier,
         reliability=reliability,
         resolution=resolution,
@@ -197,11 +203,12 @@ def _grouped(
     )
 
 
-def _ece_by_chance(p: Floats, num_bins: int, seed: int) -> float:
-    """Draw labels from the probabilities and average the ECE: consistency resampling, Broecker and
-    Smith 2007 (Weather and Forecasting 22:651)."""
+def _ece_by_chance(p: Floats, num_bins: int, seed: int) -> tuple[float, float]:
+    """Draw labels from the probabilities; give the mean ECE and its 95th percentile: consistency
+    resampling, Broecker and Smith 2007 (Weather and Forecasting 22:651)."""
     ordered = np.sort(p)  # So that the order of rows changes no draw.
     groups = equal_mass(ordered, num_bins)
     rng = np.random.default_rng(derive_seed(seed, "labels by chance"))
     drawn = (rng.random(ordered.size) < ordered for _ in range(NUM_CHANCE_DRAWS))
-    return float(np.mean([ece(ordered, labels, groups) for labels in drawn]))
+    found = [ece(ordered, labels, groups) for labels in drawn]
+    return float(np.mean(found)), float(np.percentile(found, 95))

@@ -34,8 +34,9 @@ class Calibrator:
     intercept: float = 0.0
     """Then this is added; platt alone has one."""
     fitted_slope: float | None = None
-    """The slope before it was held at zero. Below zero, the verifier was worse than chance on the
-    dev tasks: all candidates then have one probability, and nothing is ranked by it."""
+    """The slope before it was held at zero; None where the dev log-odds tell nothing of one. Below
+    zero, the verifier was worse than chance on the dev tasks: all candidates then have one
+    probability, and nothing is ranked by it."""
     steps: tuple[tuple[float, float], ...] = ()
     """Log-odds and probability of each corner of the isotonic function, increasing; straight in
     between, level outside."""
@@ -119,14 +120,14 @@ def calibrated_to_row(calibrated: Calibrated) -> Row:
 
 
 def _fit_platt(calibrator: Calibrator, odds: Floats, right: Bools) -> Calibrator:
-    slope = intercept = 0.0
-    if np.ptp(odds) > 0:  # One value tells nothing of a slope; then the share of right ones is all.
+    slope, intercept = None, 0.0
+    if np.ptp(odds) > 0:  # One value tells nothing of a slope: the share of right ones is all.
         slope, intercept = _logistic(odds, right, with_intercept=True)
-    if slope <= 0:
+    if slope is None or slope <= 0:
         # The loss is convex, so the best slope that is not negative is zero.
         intercept = float(np.log(right.sum() + 1) - np.log((~right).sum() + 1))
     return replace(
-        calibrator, slope=max(slope, 0.0), intercept=intercept, fitted_slope=float(slope)
+        calibrator, slope=max(slope or 0.0, 0.0), intercept=intercept, fitted_slope=slope
     )
 
 

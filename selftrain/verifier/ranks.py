@@ -50,7 +50,7 @@ def auroc_pooled(
     weights = task_weights(families, seed)
     size = max(1, _MOST_CELLS // labels.size)
     parts = [
-        _weighted(scores, labels, weights[start : start + size][:, tasks])
+        auroc_weighted(scores, labels, weights[start : start + size][:, tasks])
         for start in range(0, len(weights), size)
     ]
     smallest = int(np.bincount(tasks).min())
@@ -80,8 +80,8 @@ def auroc_within(
     return mean_with_interval(values, kept, num_samples=min(sizes), seed=draws)
 
 
-def _weighted(scores: Floats, labels: Bools, weights: Floats) -> Floats:
-    """Give the AUROC of each row of candidates' weights (replicates, N); nan without a pair."""
+def auroc_weighted(scores: Floats, labels: Bools, weights: Floats) -> Floats:
+    """Give the AUROC by each row of candidates' weights (replicates, N); nan without a pair."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     ties = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
