@@ -216,13 +216,17 @@ def _unbiased(slates: Sequence[Slate], seed: int) -> dict[int, Estimate]:
     }
 
 
+def selection_to_row(selection: Selection) -> Row:
+    """Flatten to JSON; the mapping of k becomes a list of estimates, each with its k."""
+    return asdict(selection) | {"pass_at_k": _by_k(selection.pass_at_k)}
+
+
 def outcome_to_row(outcome: Outcome) -> Row:
-    """Flatten to JSON; a mapping of k becomes a list of estimates, each with its k."""
-    row = asdict(outcome)
-    row["pass_at_k"] = _by_k(outcome.pass_at_k)
-    for each, one in zip(row["rankers"], outcome.rankers, strict=True):
-        each["pass_at_k"] = _by_k(one.pass_at_k)
-    return row
+    """Flatten to JSON, in the same way."""
+    return asdict(outcome) | {
+        "rankers": [selection_to_row(one) for one in outcome.rankers],
+        "pass_at_k": _by_k(outcome.pass_at_k),
+    }
 
 
 def _by_k(estimates: Mapping[int, Estimate]) -> list[Row]:
