@@ -46,7 +46,24 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
             f"{path}: curate.verdicts is unverified, but curate.drop_always_solved and "
             "curate.choose=middle_first choose by verdicts. Leave these two out."
         )
+    if config.verifier.enabled and config.verifier.use == "judge":
+        _refuse_unjudged(config, path)
     return config
+
+
+def _refuse_unjudged(config: Config, path: Path) -> None:
+    """Refuse what needs a verdict on every candidate, where a verifier spares some the judge."""
+    curate = config.curate
+    needs = {
+        f"curate.verdicts={curate.verdicts}": curate.verdicts != "verified",
+        "curate.drop_always_solved": curate.drop_always_solved,
+        "curate.choose=middle_first": curate.choose == "middle_first",
+    }
+    if found := next((name for name, is_set in needs.items() if is_set), None):
+        raise UsageError(
+            f"{path}: verifier.use is judge, which leaves candidates without a verdict, but "
+            f"{found} needs one on each. Leave it out, or set verifier.use to watch or keep."
+        )
 
 
 def save_config(config: Config, path: Path) -> None:

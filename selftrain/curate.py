@@ -13,7 +13,7 @@ from judge import Outcome
 from puzzles import Puzzle
 from selftrain.config import CurateConfig, of_round
 from selftrain.files import Row
-from selftrain.judge import Judged
+from selftrain.judge import NOT_JUDGED, Judged
 from selftrain.prompts import example_completion, example_prompt
 from selftrain.seeds import derive_seed
 
@@ -37,7 +37,7 @@ class Example:
     answer: str | None
     """What g returned, as a Python literal; None where it returned nothing that is data."""
     num_attempts: int
-    """Attempts at the puzzle."""
+    """Attempts at the puzzle that were judged."""
     num_correct: int
     """Attempts that passed."""
 
@@ -55,7 +55,7 @@ def curate(
     """
     by_id = {puzzle.id: puzzle for puzzle in puzzles}
     for puzzle_id, group in groupby(judged, key=lambda one: one.candidate.puzzle_id):
-        attempts = list(group)
+        attempts = [one for one in group if one.outcome != NOT_JUDGED]
         num_correct = sum(one.passed for one in attempts)
         if config.drop_always_solved and num_correct == len(attempts):
             continue
@@ -116,7 +116,7 @@ def _chosen(attempts: Sequence[Judged], config: CurateConfig, random: Random) ->
     """Choose among one puzzle's attempts, each solution once, the first of equal ones."""
     if config.verdicts == "verified":
         distinct = _distinct(one for one in attempts if one.passed)
-        return sorted(distinct, key=lambda one: _size(one.candidate.g))[: config.max_solutions]
+        return sorted(distinct, key=_preference)[: config.max_solutions]
     if config.verdicts == "wrong":
         # What passed by luck is neither right nor wrong.
         wrong = (one for one in attempts if not one.passed and one.outcome != Outcome.flaky)
@@ -134,6 +134,10 @@ def _distinct(attempts: Iterable[Judged]) -> list[Judged]:
     return list(first.values())
 
 
-def _size(g: str | None) -> tuple[int, str]:
+def _preference(one: Judged) -> tuple[int, int, str]:
+    """Put first what a verifier put first, where one ordered the puzzle's candidates; then the
+    shortest.
+    """
+    g = one.candidate.g
     assert g is not None, "only what was cut is chosen"
-    return len(g), g
+    return one.rank or 0, len(g), g

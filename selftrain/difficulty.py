@@ -1,5 +1,6 @@
 """How hard each generated puzzle is: one minus its solve rate, with an interval.
 
+Puzzles that were judged only until enough had passed have none: stopping there hides failures.
 Which difficulties are trained on is chosen in curate.py.
 """
 
@@ -10,9 +11,12 @@ from selftrain.files import Row
 
 
 def difficulties(candidates: Iterable[Row]) -> Iterator[Row]:
-    """Give a row a puzzle of judged candidates, which come puzzle by puzzle."""
+    """Give a row a puzzle all of whose candidates were judged; they come puzzle by puzzle."""
     for puzzle_id, group in groupby(candidates, key=lambda row: row["puzzle_id"]):
-        passed = [row["passed"] for row in group]
+        rows = list(group)
+        if rows[0].get("ordered", False):
+            continue
+        passed = [row["passed"] for row in rows]
         low, high = interval(len(passed) - sum(passed), len(passed))
         yield {
             "puzzle_id": puzzle_id,

@@ -22,6 +22,7 @@ from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.sampling import Sampler
 from selftrain.sampling.lazy import LazySampler
 from selftrain.solve import Attempts
+from selftrain.verifier.lazy import LazyVerifier
 
 
 class Paused(Exception):
@@ -72,18 +73,29 @@ class Experiment:
         return {m: LazySampler(partial(self.load_other, m)) for m in named if m is not None}
 
     def reach_others(self) -> None:
-        """Load the models that only propose or solve: a wrong name should end a run at once.
+        """Load the models besides the one that learns: a wrong name should end a run at once.
 
         Raises UsageError or RunError.
         """
         for sampler in self._others.values():
             _ = sampler.context_tokens
             sampler.release()
+        if self.config.verifier.enabled:
+            from selftrain.verifier.inputs import reads_of
+            from selftrain.verifier.network import load_base
+
+            load_base(self.config.verifier, reads_of(self.config.verifier, "full"), 0)
 
     def release(self, generator: LazySampler) -> None:
         """Give the memory of all models back; each is loaded again when next asked."""
         for sampler in (generator, *self._others.values()):
             sampler.release()
+        self.verifiers.release()
+
+    @cached_property
+    def verifiers(self) -> LazyVerifier:
+        """The verifiers of earlier rounds, one of them in memory at a time."""
+        return LazyVerifier(self.config.verifier.model.device)
 
     @cached_property
     def few_shot(self) -> list[Puzzle]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from judge import (
+    Execution,
     FunctionProblem,
     Limits,
     Mode,
@@ -11,11 +12,18 @@ from judge import (
     Verdict,
     judge_completions,
     judge_many,
+    run_many,
 )
 from puzzles import sources
 from selftrain.config import JudgeConfig
 from selftrain.files import Format, Row
 from selftrain.solve import Candidate, candidate_from_row
+
+NOT_JUDGED = "not_judged"
+"""Outcome of a candidate that no checker has seen, since enough others of its puzzle had passed.
+
+It is no verdict: it labels nothing and counts among no attempts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,18 @@ class Judging:
                 verdicts[i] = _and_then(verdicts[i], verdict, number + 1)
         return verdicts
 
+    def execute(self, programs: Iterable[tuple[str, str | None]]) -> Iterator[Execution]:
+        """Run each g on the inputs of its f, in order; f is asked nothing else. Raises
+        `judge.JudgeError`.
+        """
+        return run_many(
+            programs,
+            self.limits,
+            self.config.num_workers,
+            backend=self.config.backend,
+            address=self.config.address,
+        )
+
     def judge_completions(
         self, samples: Iterable[tuple[FunctionProblem | TextProblem, str]]
     ) -> Iterator[Verdict]:
@@ -109,6 +129,10 @@ class Judged:
     detail: str
     fuel: int
     """Instructions used."""
+    rank: int | None = None
+    """Place of its g among the puzzle's in a verifier's order, from 0; None where none ordered."""
+    ordered: bool = False
+    """Whether its puzzle was judged in that order, and only until enough had passed."""
 
 
 def judge_candidates(
@@ -130,19 +154,22 @@ def judge_candidates(
         ]
     )
     for candidate in candidates:
-        if candidate.g is None:
-            yield Judged(candidate, candidate.no_g, False, None, candidate.detail, 0)
-        else:
-            verdict = next(verdicts)
-            yield Judged(
-                candidate,
-                verdict.outcome,
-                verdict.passed,
-                verdict.answer,
-                verdict.detail,
-                verdict.fuel,
-            )
+        yield (
+            without_g(candidate) if candidate.g is None else with_verdict(candidate, next(verdicts))
+        )
         advance(1)
+
+
+def without_g(candidate: Candidate) -> Judged:
+    """Say of a candidate without a g why it has none."""
+    return Judged(candidate, candidate.no_g, False, None, candidate.detail, 0)
+
+
+def with_verdict(candidate: Candidate, verdict: Verdict) -> Judged:
+    """Give a candidate its verdict."""
+    return Judged(
+        candidate, verdict.outcome, verdict.passed, verdict.answer, verdict.detail, verdict.fuel
+    )
 
 
 def judged_to_row(judged: Judged) -> Row:
@@ -160,6 +187,9 @@ def judged_to_row(judged: Judged) -> Row:
         "answer": judged.answer,
         "detail": judged.detail,
         "fuel": judged.fuel,
+        # Only where a verifier had a say: other runs keep their bytes.
+        **({} if judged.rank is None else {"rank": judged.rank}),
+        **({"ordered": True} if judged.ordered else {}),
     }
 
 
@@ -168,7 +198,14 @@ def judged_from_row(row: Row) -> Judged:
     no_g = row["outcome"] if row["g"] is None else ""
     candidate = candidate_from_row({**row, "no_g": no_g, "detail": row["detail"] if no_g else ""})
     return Judged(
-        candidate, row["outcome"], row["passed"], row["answer"], row["detail"], row["fuel"]
+        candidate,
+        row["outcome"],
+        row["passed"],
+        row["answer"],
+        row["detail"],
+        row["fuel"],
+        row.get("rank"),
+        row.get("ordered", False),
     )
 
 

@@ -66,6 +66,7 @@ def provenance(
         "model": describe_model(config.model),
         "proposer": describe_model(config.propose.model),
         "solver": describe_model(config.solve.model),
+        "verifier": describe_model(config.verifier.model if config.verifier.enabled else None),
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -76,7 +77,7 @@ def provenance(
 
 def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Name what a run on disk was made with and no longer has; empty where all is as it was."""
-    for key in ("judge", "puzzles", "data", "model", "proposer", "solver", "packages"):
+    for key in ("judge", "puzzles", "data", "model", "proposer", "solver", "verifier", "packages"):
         theirs, ours = before.get(key, {}), now[key]
         for name in {**theirs, **ours}:
             if theirs.get(name) != ours.get(name):

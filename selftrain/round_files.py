@@ -112,6 +112,8 @@ def write_metrics(here: RoundDirectory, config: Config) -> None:
     metrics |= _epochs(here, config)
     if here.number > 0:
         metrics |= _funnel(here) | _training(here) | read_diversity(here.diversity).metrics
+    if here.verifier_worth.exists():
+        metrics |= read_json(here.verifier_worth)["metrics"]
     write_json(here.metrics, metrics)
 
 

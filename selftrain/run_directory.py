@@ -74,6 +74,11 @@ class RoundDirectory:
         """Adapter or weights that the next round starts from, with the training log."""
         return self.path / "5-model"
 
+    @property
+    def verifier(self) -> Path:
+        """The verifier that learnt from the round's verdicts, with training log and calibrator."""
+        return self.path / "5-verifier"
+
     def epoch_model(self, epoch: int) -> Path:
         """Give the model after an epoch, counted from 1, where every epoch is kept."""
         return self.model / f"epoch-{epoch:02d}"
@@ -125,6 +130,11 @@ class RoundDirectory:
     def evaluation_candidates(self) -> Path:
         """Every candidate for the held-out puzzles with its verdict."""
         return self.path / "6-eval-candidates.jsonl"
+
+    @property
+    def verifier_worth(self) -> Path:
+        """What the verifiers of this round and of the one before were worth here."""
+        return self.path / "6-verifier.json"
 
     @property
     def metrics(self) -> Path:
