@@ -50,7 +50,7 @@ def auroc_pooled(
     weights = task_weights(families, seed)
     size = max(1, _MOST_CELLS // labels.size)
     parts = [
-        auroc_weighted(scores, labels, weights[start : start + size][:, tasks])
+        auroc_weighted(scores, labels, tasks, weights[start : start + size])
         for start in range(0, len(weights), size)
     ]
     smallest = int(np.bincount(tasks).min())
@@ -80,15 +80,16 @@ def auroc_within(
     return mean_with_interval(values, kept, num_samples=min(sizes), seed=draws)
 
 
-def auroc_weighted(scores: Floats, labels: Bools, weights: Floats) -> Floats:
-    """Give the AUROC by each row of candidates' weights (replicates, N); nan without a pair."""
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    ties = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    right = np.add.reduceat((weights * labels)[:, order], ties, axis=1)
-    wrong = np.add.reduceat((weights * ~labels)[:, order], ties, axis=1)
-    below = wrong.cumsum(axis=1) - wrong / 2
-    pairs = right.sum(axis=1) * wrong.sum(axis=1)
-    area = (right * below).sum(axis=1)
+def auroc_weighted(scores: Floats, labels: Bools, tasks: Ints, weights: Floats) -> Floats:
+    """Give the AUROC by each row of tasks' weights (replicates, T); nan without a pair."""
+    right, wrong = scores[labels], scores[~labels]
+    order = np.argsort(wrong, kind="stable")
+    of_right, of_wrong = weights[:, tasks[labels]], weights[:, tasks[~labels][order]]
+    below = np.zeros((len(weights), wrong.size + 1))
+    np.cumsum(of_wrong, axis=1, out=below[:, 1:])
+    places = [np.searchsorted(wrong[order], right, side=side) for side in ("left", "right")]
+    # Wrong ones below a right one, and half of those that equal it.
+    area = sum(np.einsum("ij,ij->i", of_right, below[:, place]) / 2 for place in places)
+    pairs = of_right.sum(axis=1) * below[:, -1]
     found: Floats = np.divide(area, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
     return found
