@@ -64,6 +64,33 @@ PRESETS = {
     "qwen2.5-coder-7b": {"model.name": "Qwen/Qwen2.5-Coder-7B", "finetune.method": "lora"},
     "smollm2-135m": {"model.name": "HuggingFaceTB/SmolLM2-135M", "finetune.method": "full"},
 }
+VERIFIERS = {
+    "lever-t5-base": {
+        "verifier.model.name": "google-t5/t5-base",
+        "verifier.output": "yes_no",
+    },
+    "lever-roberta": {
+        "verifier.model.name": "FacebookAI/roberta-large",
+        "verifier.output": "head",
+    },
+}
+LEVER = {
+    "puzzles.train": "p3",
+    "puzzles.held_out": "p3",
+    "puzzles.failing_references": "drop",
+    "verifier.method": "full",
+    "verifier.learning_rate": 5e-5,
+    "verifier.weight_decay": 0.1,
+    "verifier.steps": 10_000,
+    "verifier.warmup_steps": 100,
+    "verifier.max_grad_norm": 1.0,
+    "verifier.max_tokens": 512,
+    "verifier.candidates_per_step": 8,
+    "verifier.likelihood": "sum",
+    "verifier.groups": True,
+    "lever.num_samples": 50,
+    "lever.temperature": 0.8,
+}
 PARAMETERS = {
     # All of them, and those that are trained, counted from each model's shape.
     "paper-neo-125m": (125_198_592, 125_198_592),
@@ -92,13 +119,25 @@ def setting(config: Config, key: str) -> Any:
 
 
 def test_every_configuration_is_tiny_or_a_preset() -> None:
-    assert {path.stem for path in CONFIGS.glob("*.yaml")} == {"tiny", *PRESETS}
+    assert {path.stem for path in CONFIGS.glob("*.yaml")} == {
+        "tiny",
+        "lever-tiny",
+        *PRESETS,
+        *VERIFIERS,
+    }
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_holds_its_numbers(name: str) -> None:
     config = load_config(CONFIGS / f"{name}.yaml")
     assert {key: setting(config, key) for key in PRESETS[name]} == PRESETS[name]
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_a_verifiers_preset_holds_the_papers_numbers(name: str) -> None:
+    config = load_config(CONFIGS / f"{name}.yaml")
+    expected = LEVER | VERIFIERS[name]
+    assert {key: setting(config, key) for key in expected} == expected
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -127,7 +166,7 @@ def test_a_head_tells_the_cost_that_the_plan_finds(name: str, p3: Puzzles) -> No
     assert found == pytest.approx([hours.sampling, hours.training, disk], rel=0.1)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", [*PRESETS, *VERIFIERS])
 def test_a_head_says_where_its_numbers_come_from(name: str) -> None:
     head = (CONFIGS / f"{name}.yaml").read_text().split("\n\n")[0]
     assert "# Where the numbers come from: " in head
