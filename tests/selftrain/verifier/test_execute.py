@@ -23,7 +23,7 @@ def test_each_program_has_its_own_result_in_order() -> None:
         "7",
         "ERROR: timed_out: used up its instructions",
         "{1, 2, 7}",
-        "ERROR: raised: ZeroDivisionError: integer division or modulo by zero",
+        "ERROR: raised: ZeroDivisionError: division by zero",
         "'a'",
     ]
 
