@@ -10,7 +10,7 @@ labelling.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
@@ -29,21 +29,32 @@ def read_tasks(path: Path, split: str | None = None) -> list[Task]:
 
     Of a file whose rows name a `split`, only the rows of this one, where one is asked for.
     """
-    tasks: list[Task] = []
+    return [task for _, task in read_as_tasks(path, split, lambda row, where: row)]
+
+
+def read_as_tasks(
+    path: Path, split: str | None, as_task: Callable[[Row, str], Row]
+) -> list[tuple[Row, Task]]:
+    """Read rows of another format, each with its task; the rest is as in read_tasks.
+
+    `as_task` is given a row, and its file and line for messages, and gives the row of a task.
+    """
+    found: list[tuple[Row, Task]] = []
     splits: list[str | None] = []
     line_of: dict[str, str] = {}
     try:
         for where, row in read_objects(path):
-            check_row(row, where)
-            _note(row["task_id"], where, line_of)
-            splits.append(row.get("split"))
+            task_row = as_task(row, where)
+            check_row(task_row, where)
+            _note(task_row["task_id"], where, line_of)
+            splits.append(task_row.get("split"))
             if split is None or splits[-1] in (None, split):
-                tasks.append(_distinct_task(task_from_row(row), where))
+                found.append((row, _distinct_task(task_from_row(task_row), where)))
     except PuzzleFileError as error:
         raise UsageError(str(error)) from None
     if split is not None:
         _check_splits(path, split, splits)
-    return tasks
+    return found
 
 
 def task_to_row(task: Task) -> Row:

@@ -13,6 +13,7 @@ from selftrain.verifier.task import Candidate, Task
 from selftrain.verifier.task_file import (
     TASKS,
     distinct,
+    read_as_tasks,
     read_tasks,
     refuse_overlap,
     task_to_row,
@@ -220,6 +221,18 @@ def test_a_task_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no such file"):
         read_tasks(tmp_path / "tasks.jsonl")
+
+
+def test_rows_of_another_format_are_held_to_the_same(tmp_path: Path) -> None:
+    def as_task(row: Any, where: str) -> Any:
+        return {"task_id": row["id"], "task": row["question"], "candidates": []}
+
+    rows = [{"id": "a", "question": "How many?"}, {"id": "b", "question": " "}]
+    assert read_as_tasks(file_of(tmp_path, rows[0]), None, as_task) == [
+        (rows[0], Task("a", "How many?", ()))
+    ]
+    with pytest.raises(UsageError, match="line 2, task 'b': task is \" \""):
+        read_as_tasks(file_of(tmp_path, *rows), None, as_task)
 
 
 def test_of_a_file_with_splits_one_is_read(tmp_path: Path) -> None:
