@@ -141,7 +141,9 @@ def _draws(
     order: list[int] = []
     while True:
         while len(order) < config.tasks_per_step:
-            order += random.sample(range(len(tasks)), len(tasks))
+            # What is left of the last pass comes last in this one: no task is twice in a step.
+            more = random.sample(range(len(tasks)), len(tasks))
+            order += sorted(more, key=order.__contains__)
         now, order = order[: config.tasks_per_step], order[config.tasks_per_step :]
         drawn: list[_Drawn] = []
         for task in now:
