@@ -23,13 +23,16 @@ from selftrain.experiment import Experiment
 from selftrain.files import read_rows, replacing_folder
 from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
 from selftrain.finetune import blocks, count_steps, fine_tune
-from selftrain.judge import JUDGED, judge_candidates
+from selftrain.judge import JUDGED
 from selftrain.models import load_for_training, load_tokenizer
 from selftrain.propose import PROPOSALS, propose
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
+from selftrain.verifier.in_rounds import train_verifier
+from selftrain.verifier.spared import judge_in_round
+from selftrain.verifier.worth import measure_verifiers
 
 Gather = Callable[[Experiment, RoundDirectory, LazySampler], None]
 
@@ -50,6 +53,7 @@ def self_train(x: Experiment, gather: Gather | None = None) -> Iterator[RoundDir
                 (gather or invent_puzzles)(x, here, generator)
                 x.release(generator)
                 watch_diversity(x, here)
+                train_verifier(x, here)
                 train(x, here)
                 choose_epoch(x, here)
                 generator = x.generator(number)
@@ -83,7 +87,7 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         solving = partial(solve, solver, puzzles, x.attempts(here.number))
         candidates = once(CANDIDATES, len(puzzles) * c.solve.num_attempts, solving)
 
-        judging = partial(judge_candidates, candidates, x.judging)
+        judging = partial(judge_in_round, x, here, puzzles, candidates)
         judged = once(JUDGED, len(candidates), judging)
 
         examples = list(curate(puzzles, judged, c.curate, c.seed, here.number))
@@ -138,4 +142,5 @@ def measure(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None
     measure_epochs(x, here, generator)
     try_puzzles(x, here, generator, x.held_out, EVALUATED.stage)
     round_files.write_evaluation(here, x.held_out, x.dev, {puzzle.family for puzzle in x.train})
+    measure_verifiers(x, here, generator)
     round_files.write_metrics(here, x.config)

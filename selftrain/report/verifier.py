@@ -29,13 +29,13 @@ CHOOSERS = {
     "LM sum": "Likeliest to the generator",
     "verifier": "Verifier",
     "joint": "Verifier and generator",
-    "joint with groups": "The same, pooled by result",
+    "joint with groups": "Both, pooled by result",
     "oracle": "Oracle: any is right",
 }
 ORDERS = {
     "verifier": "Verifier",
     "joint": "Verifier and generator",
-    "joint with groups": "The same, pooled by result",
+    "joint with groups": "Both, pooled by result",
     "LM sum": "Likeliest to the generator",
 }
 _Cell = Callable[[Row], str]
@@ -85,7 +85,7 @@ def _choices(rounds: Mapping[int, Row]) -> list[Block]:
             ("Chosen by", *_heads(rounds)),
             tuple(row for row in rows if set(row[1:]) != {ABSENT}),
             f"{of}. The checker is withheld: with it at hand there would be nothing to choose. The "
-            "last two rows are of the pooled choice, or the best that there is.",
+            "last two rows are of the last of the verifier's choices.",
         ),
     ]
 
@@ -123,8 +123,8 @@ def _calls(rounds: Mapping[int, Row]) -> list[Block]:
     ]
     executed = {found["reads"] != "none" for found in rounds.values()} == {True}
     what = (
-        "g of every candidate is executed first, since the verifier reads results: what is saved "
-        "is calls of the checker f."
+        "g of every candidate is executed first, since the verifier reads results, and one that "
+        "fails needs no call: what is saved is calls of the checker f."
         if executed
         else "Nothing is executed first: what is saved is whole judge calls, of g and f."
     )
@@ -159,7 +159,7 @@ def _spared(rounds: Mapping[int, Row]) -> list[Block]:
                     f"Round {number}, {name}",
                     count(one["num_puzzles"]),
                     count(one["num_programs"]),
-                    share(one["num_judged"], one["num_programs"]),
+                    share(one["num_calls"], one["num_calls"] + one["num_not_judged"]),
                     count(one["num_passed"]),
                     f"{fuel:,.1f}",
                 )
@@ -168,7 +168,7 @@ def _spared(rounds: Mapping[int, Row]) -> list[Block]:
         Heading("What was spared"),
         Table(
             "Distinct programs judged of puzzles drawn by lot to be judged whole, and of others.",
-            ("Puzzles", "Number", "Programs", "Judged", "Passed", "Fuel a program, millions"),
+            ("Puzzles", "Number", "Programs", "Calls", "Passed", "Fuel a program, millions"),
             tuple(rows),
             "Fuel counts executing g first, where the verifier reads results. Difficulties, and "
             "what a verifier learns from and is measured on, are of puzzles judged whole.",

@@ -3,8 +3,8 @@
 It gives no verdict: whatever passed has passed the judge. With `verifier.use: judge` a puzzle's
 distinct candidates meet the checker likeliest first, until `curate.max_solutions` of them passed;
 some puzzles, drawn by lot, are judged whole. With `keep` all are judged, and the verifier's order
-says which solutions are kept. A verifier that reads results needs g executed first, so that only
-calls of f are saved; one that reads none saves whole judge calls.
+says which solutions are kept. A verifier that reads results needs g executed first: a g that fails
+has its verdict then, and what is saved is calls of f. One that reads none saves whole judge calls.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -129,15 +129,18 @@ class _Shard:
         self, candidates: Sequence[Candidate], advance: Callable[[int], object]
     ) -> list[Judged]:
         """Judge as many as it takes in the verifier's order; the others have no verdict."""
+        if not candidates:
+            return []
         first: dict[Key, Candidate] = {}
         for one in candidates:
             if one.g is not None:
                 first.setdefault((one.puzzle_id, one.g), one)
         executions = self.execute(first)
         places = self.order(self.tasks(candidates, executions))
+        asked = (one for key, one in first.items() if not _has_failed(executions.get(key)))
         orders = [
             sorted(own, key=lambda one: _place(places, one) or 0)
-            for _, own in groupby(first.values(), key=lambda one: one.puzzle_id)
+            for _, own in groupby(asked, key=lambda one: one.puzzle_id)
         ]
         enough = self.x.config.curate.max_solutions
         verdicts: dict[Key, Verdict] = {
@@ -203,11 +206,19 @@ def _judged(
 ) -> Judged:
     """Say what became of a candidate; its fuel is that of running g first and of judging it."""
     key = (one.puzzle_id, one.g)
+    executed = executions.get(key)
     if one.g is None:
         judged = without_g(one)
     elif key in verdicts:
         judged = with_verdict(one, verdicts[key])
+    elif executed is not None and executed.failure is not None:
+        judged = Judged(one, executed.failure, False, None, executed.detail, 0)
     else:
         judged = Judged(one, NOT_JUDGED, False, None, "enough others had passed", 0)
-    run_first = executions[key].fuel if key in executions else 0
-    return replace(judged, fuel=judged.fuel + run_first, rank=_place(places, one), ordered=True)
+    fuel = judged.fuel + (0 if executed is None else executed.fuel)
+    return replace(judged, fuel=fuel, rank=_place(places, one), ordered=True)
+
+
+def _has_failed(executed: Execution | None) -> bool:
+    """Tell whether a g is known to give no answer, so that f is never asked about one."""
+    return executed is not None and executed.failure is not None

@@ -18,7 +18,8 @@ from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.from_puzzles import tasks_of_rows
 from selftrain.verifier.in_rounds import earlier_verifier, ranker_of, score, whole_tasks
 from selftrain.verifier.ranking import Ranker, Scored, rank, refusal
-from selftrain.verifier.task import Task
+from selftrain.verifier.results import is_error
+from selftrain.verifier.task import Candidate, Task
 
 MOST_PUZZLES = 2_000
 """Puzzles of a round that judge calls are counted on: their intervals are narrow enough."""
@@ -34,6 +35,7 @@ SHOWN: tuple[Ranker, ...] = (
     "oracle",
 )
 """What chooses one of n; `selftrain lever evaluate` has them all."""
+_COUNTS = ("num_puzzles", "num_programs", "num_calls", "num_not_judged", "num_passed", "fuel")
 
 
 def measure_verifiers(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
@@ -58,9 +60,10 @@ def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
     """Measure the verifier of the round before on what the generator proposed and tried since."""
     from selftrain.verifier.judge_calls import savings, savings_to_row
 
+    reads = x.config.verifier.results
     tasks = [task for task in whole_tasks(x, here, MOST_PUZZLES, with_g=True) if task.candidates]
-    if not tasks:
-        return {"judged": _judged(here)}
+    if not any(_is_asked(one, reads) for task in tasks for one in task.candidates):
+        return {"judged": _judged(here, reads)}
     scored = score(x, folder, tasks)
     rankers: tuple[Ranker, ...] = (ranker_of(x.config.verifier, tasks), "LM sum")
     families = [task.family for task in tasks]
@@ -74,35 +77,39 @@ def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
         "ranker": rankers[0],
         "calls": calls,
         "earlier_calibration": _calibration(x, folder, scored),
-        "judged": _judged(here),
+        "judged": _judged(here, reads),
     }
+
+
+def _is_asked(one: Candidate, reads: str) -> bool:
+    """Tell whether a program needs a call: of those executed first, f never meets a failed one."""
+    return reads == "none" or not is_error(one.result)
 
 
 def _labels_in_order(
     x: Experiment, scored: Sequence[Scored], ranker: Ranker
 ) -> list[list[bool]] | None:
-    """Give the labels of each task's candidates, best first; None where a ranker cannot rank."""
-    likelihood = x.config.verifier.likelihood
-    if any(refusal(one, ranker, likelihood) for one in scored):
+    """Give the labels of each task's programs that need a call, best first; None where a ranker
+    cannot rank.
+    """
+    c = x.config.verifier
+    if any(refusal(one, ranker, c.likelihood) for one in scored):
         return None
-    return [
-        [
-            bool(one.task.candidates[number].label)
-            for number in rank(one, ranker, seed=x.config.seed, likelihood=likelihood).order
-        ]
-        for one in scored
-    ]
+    orders = []
+    for one in scored:
+        order = rank(one, ranker, seed=x.config.seed, likelihood=c.likelihood).order
+        candidates = [one.task.candidates[number] for number in order]
+        orders.append([each.label is True for each in candidates if _is_asked(each, c.results)])
+    return orders
 
 
-def _judged(here: RoundDirectory) -> Row:
+def _judged(here: RoundDirectory, reads: str) -> Row:
     """Count the distinct programs of the puzzles judged whole, and of those judged in order.
 
-    Fuel is that of all that was run, also of executing g before it was judged.
+    `num_calls` of them met f, or the judge where nothing is executed first; `num_not_judged` would
+    have. Fuel is that of all that was run, also of executing g first.
     """
-    counts = {
-        name: dict.fromkeys(("num_puzzles", "num_programs", "num_judged", "num_passed", "fuel"), 0)
-        for name in ("whole", "ordered")
-    }
+    counts = {name: dict.fromkeys(_COUNTS, 0) for name in ("whole", "ordered")}
     for _, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
         rows = list(group)
         programs = {row["g"]: row for row in rows if row["g"] is not None}
@@ -110,7 +117,9 @@ def _judged(here: RoundDirectory) -> Row:
         count["num_puzzles"] += 1
         count["num_programs"] += len(programs)
         for row in programs.values():
-            count["num_judged"] += row["outcome"] != NOT_JUDGED
+            spared = row["outcome"] == NOT_JUDGED
+            count["num_not_judged"] += spared
+            count["num_calls"] += not spared and (reads == "none" or row["answer"] is not None)
             count["num_passed"] += row["passed"]
             count["fuel"] += row["fuel"]
     return counts
@@ -173,8 +182,7 @@ def _metrics(found: Row) -> Row:
         if part in found:
             metrics |= _calibration_metrics(found[part], prefix)
     if "judged" in found:
-        ordered = found["judged"]["ordered"]
-        metrics["verifier/num_not_judged"] = ordered["num_programs"] - ordered["num_judged"]
+        metrics["verifier/num_not_judged"] = found["judged"]["ordered"]["num_not_judged"]
     return metrics
 
 
