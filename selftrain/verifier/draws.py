@@ -137,8 +137,6 @@ def right_within_by_chance(labels: Bools, counts: Ints, *, seed: int) -> Floats:
     its mean over orders is exact where these are as frequent as each other, and at k = 1 always.
     """
     right, wrong = counts[labels].sum(), counts[~labels]
-    if not right:
-        return np.zeros(len(counts))
     rng = np.random.default_rng(seed)
     keys = rng.exponential(size=(_NUM_ORDERS, len(wrong))) / wrong
     in_order = wrong[np.argsort(keys, axis=1)]

@@ -5,12 +5,21 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selftrain.errors import UsageError
-from selftrain.verifier.ranking import RANKERS, Ranker, Scored, rank, ranking_to_row
+from selftrain.verifier.ranking import (
+    RANKERS,
+    Ranker,
+    Scored,
+    rank,
+    rank_draws,
+    ranking_to_row,
+)
+from selftrain.verifier.slate import lay_out
 from selftrain.verifier.task import Candidate, Task
 
 
@@ -242,6 +251,29 @@ def test_random_shows_frequent_texts_earlier() -> None:
         for i in range(400)
     ]
     assert 260 <= first.count("a") <= 340
+
+
+def test_scores_are_in_the_order_of_the_candidates() -> None:
+    one = scored(candidate("c", -1.0), candidate("a", -2.0, "2"), candidate("b", -3.0, "3"))
+    assert rank(one, "LM sum", seed=0).scores == (-1.0, -2.0, -3.0)
+
+
+def test_what_a_draw_lacks_adds_nothing_to_its_group_comes_last_and_is_no_tie() -> None:
+    one = scored(
+        candidate("a", math.log(0.3), "'A'"),
+        candidate("b", math.log(0.3), "'A'"),
+        candidate("c", math.log(0.3), "'C'"),
+        candidate("d", math.log(0.4), "'D'"),
+    )
+    slate = lay_out(one.task, one.log_odds)
+    draws = np.array([[1, 0, 0, 1], [1, 1, 0, 1], [1, 0, 2, 0]])
+    priority = np.array([[1, 0, 2, 3]] * 3)
+    order = rank_draws(slate, "joint with groups", draws, priority, "sum")
+    assert order.columns[0, :2].tolist() == [3, 0]
+    assert order.columns[1].tolist() == [1, 3, 0, 2]
+    assert order.columns[2, :2].tolist() == [0, 2]
+    # In the second draw a and b, in the third a and c, could come first.
+    assert order.num_ties.tolist() == [0, 1, 1]
 
 
 def test_greedy_ranks_its_own_program_alone() -> None:

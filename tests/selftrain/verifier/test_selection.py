@@ -209,6 +209,13 @@ def test_a_task_without_candidates_is_a_coverage_miss_of_all() -> None:
     assert outcome.pass_at_k[2].value == 0.5
 
 
+def test_a_tie_of_three_is_one_task_whose_choice_was_drawn() -> None:
+    some = [Scored(task(0, "+-+").task, (1.0, 1.0, 1.0)), task(1, "+-+")]
+    outcome = select(some, seed=0)
+    assert row(outcome, "verifier").num_ties == 1
+    assert row(outcome, "LM sum").num_ties == 0
+
+
 def test_the_order_of_tasks_changes_no_choice() -> None:
     some = [task(i, "+-+--") for i in range(6)]
     tied = [Scored(one.task, (0.0,) * 5) for one in some]
