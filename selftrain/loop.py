@@ -30,7 +30,7 @@ from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
-from selftrain.verifier.in_rounds import train_verifier
+from selftrain.verifier.in_rounds import teach_verifier
 from selftrain.verifier.spared import judge_in_round
 from selftrain.verifier.worth import measure_verifiers
 
@@ -53,7 +53,7 @@ def self_train(x: Experiment, gather: Gather | None = None) -> Iterator[RoundDir
                 (gather or invent_puzzles)(x, here, generator)
                 x.release(generator)
                 watch_diversity(x, here)
-                train_verifier(x, here)
+                teach_verifier(x, here)
                 train(x, here)
                 choose_epoch(x, here)
                 generator = x.generator(number)

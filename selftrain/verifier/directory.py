@@ -49,6 +49,10 @@ class LeverDirectory:
         """
         return self.verifiers / name
 
+    def training(self, name: str) -> RoundDirectory:
+        """Name a verifier in progress and timings."""
+        return RoundDirectory(self.verifier(name), 0, f"verifier {name}")
+
     def scores(self, name: str, split: Split) -> Path:
         """Give what a verifier says of a split's candidates: a row a task, log-odds in order."""
         return self.path / "3-scores" / f"{name}-{split}.jsonl"

@@ -5,20 +5,22 @@ only puzzles that were judged whole are learnt from, since a verifier that chose
 would never hear of what it does not choose.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from random import Random
 
 from puzzles import Puzzle, from_row
 from selftrain.config import VerifierConfig
 from selftrain.experiment import Experiment
-from selftrain.files import Row, read_rows, replacing_folder, write_json, write_rows
+from selftrain.files import Row, read_rows
 from selftrain.run_directory import RoundDirectory
 from selftrain.seeds import derive_seed
 from selftrain.verifier.from_puzzles import Named, tasks_of_rows
+from selftrain.verifier.inputs import reads_of
 from selftrain.verifier.ranking import Ranker, Scored
 from selftrain.verifier.task import Task
+from selftrain.verifier.train import train_verifier
 
 MOST_PUZZLES = 20_000
 """Puzzles of a round that are learnt from, drawn at random: as many as 2,500 steps of eight see."""
@@ -34,7 +36,7 @@ def earlier_verifier(x: Experiment, here: RoundDirectory) -> Path | None:
     return folder if folder.exists() else None
 
 
-def train_verifier(x: Experiment, here: RoundDirectory) -> None:
+def teach_verifier(x: Experiment, here: RoundDirectory) -> None:
     """Train a verifier on the round's verdicts, where one is asked for and not there yet."""
     c = x.config.verifier
     if not c.enabled:
@@ -52,33 +54,9 @@ def train_verifier(x: Experiment, here: RoundDirectory) -> None:
         x.progress.say(f"{here.name}: no verifier is trained, since {missing}")
         return
     with x.timed(here, "verifier", 0, c.steps) as advance:
-        _train(x, here, train, dev, advance)
-
-
-def _train(
-    x: Experiment,
-    here: RoundDirectory,
-    train: Sequence[Task],
-    dev: Sequence[Task],
-    advance: Callable[[int], object],
-) -> None:
-    from selftrain.verifier.calibrator import calibrator_to_row, fit
-    from selftrain.verifier.inputs import reads_of
-    from selftrain.verifier.learn import learn
-    from selftrain.verifier.network import load_base, save
-    from selftrain.verifier.score import log_odds
-
-    c = x.config.verifier
-    seed = derive_seed(x.config.seed, here.number, "verifier")
-    verifier = load_base(c, reads_of(c, "full"), seed)
-    log = learn(verifier, train, dev, c, seed, advance=advance)
-    odds = log_odds(verifier, dev, batch_size=c.model.batch_size, advance=lambda _: None)
-    labels = [one.label is True for task in dev for one in task.candidates]
-    calibrator = fit(c.calibrator, list(chain(*odds)), labels)
-    with replacing_folder(here.verifier) as folder:
-        save(verifier, folder)
-        write_rows(folder / "training.jsonl", log)
-        write_json(folder / "calibrator.json", calibrator_to_row(calibrator))
+        seed = derive_seed(x.config.seed, here.number, "verifier")
+        reads = reads_of(c, "full")
+        train_verifier(here.verifier, c, reads, train, dev, seed=seed, advance=advance)
 
 
 def score(x: Experiment, folder: Path, tasks: Sequence[Task]) -> list[Scored]:

@@ -14,15 +14,15 @@ from selftrain.claim import LEVER, claim, refuse_foreign, working_in
 from selftrain.config import Config
 from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
-from selftrain.files import read_rows, replacing_folder, write_rows
+from selftrain.files import read_rows, write_rows
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, describe_model, provenance
-from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
 from selftrain.verifier.sources import Outline, complete, digest, outlines
 from selftrain.verifier.task import Task
-from selftrain.verifier.task_file import TASKS, refuse_overlap, task_from_row, task_to_row
+from selftrain.verifier.task_file import TASKS, refuse_overlap, task_from_row
+from selftrain.verifier.train import train_verifier
 
 _MAY_CHANGE = (
     "lever.arms",
@@ -44,7 +44,7 @@ def lever(config: Config, folder: Path, *, evaluate: bool) -> int:
     refuse_foreign(LEVER, directory.run, config, _MAY_CHANGE)
     there = outlines(config)
     with working_in(directory.run):
-        data = {split: digest(there[split]) for split in SPLITS}
+        data: dict[str, str] = {split: digest(there[split]) for split in SPLITS}
         data["verifier"] = str(describe_model(config.verifier.model))
         made_with = provenance(command_line(), config, (), (), data=data)
         with claim(LEVER, directory.run, config, made_with, _MAY_CHANGE):
@@ -69,9 +69,9 @@ def _run(
     x.progress.say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new verifier'}")
     try:
         tasks = {split: make_tasks(x, directory, split, there[split]) for split in SPLITS}
-        refuse_overlap(tasks)
+        refuse_overlap({**tasks})
         for learner in learners(x.config):
-            train_verifier(x, directory, learner, tasks)
+            make_verifier(x, directory, learner, tasks)
             if evaluate:
                 for split in SPLITS[1:]:
                     score(x, directory, learner, split, tasks[split])
@@ -101,6 +101,7 @@ def make_tasks(
             making = partial(complete, outline, some, x.config, sampler)
             x.once(here, shard, TASKS, outline.num_units(len(some)), making)
         x.release(sampler)
+        outline.release()
         write_rows(path, here.rows(TASKS.stage))
     directory.remove_shards(split)
     tasks = [task_from_row(row) for row in read_rows(path)]
@@ -109,30 +110,28 @@ def make_tasks(
     return tasks
 
 
-def train_verifier(
+def make_verifier(
     x: Experiment,
     directory: LeverDirectory,
     learner: Learner,
     tasks: Mapping[Split, Sequence[Task]],
 ) -> None:
     """Train one verifier, unless it is there."""
-    from selftrain.verifier.learn import learn
-    from selftrain.verifier.network import load_base, save
-
     folder = directory.verifier(learner.name)
     if folder.exists():
         return
     c = learner.settings(x.config.verifier)
-    here = directory.under_way("train")
     x.progress.say(f"verifier {learner.name}: {learner.describe()}")
-    with x.timed(here, f"train {learner.name}", 0, c.steps) as advance:
-        seed = learner.seed(x.config.seed)
-        verifier = load_base(c, learner.reads(c), seed)
-        train = learner.choose(tasks["train"], x.config.seed)
-        log = learn(verifier, train, tasks["dev"], c, seed, advance=advance)
-        with replacing_folder(folder) as unfinished:
-            save(verifier, unfinished)
-            write_rows(unfinished / "training.jsonl", log)
+    with x.timed(directory.training(learner.name), "train", 0, c.steps) as advance:
+        train_verifier(
+            folder,
+            c,
+            learner.reads(c),
+            learner.choose(tasks["train"], x.config.seed),
+            tasks["dev"],
+            seed=learner.seed(x.config.seed),
+            advance=advance,
+        )
 
 
 def score(
@@ -150,7 +149,7 @@ def score(
     if path.exists():
         return
     num_candidates = sum(len(task.candidates) for task in tasks)
-    with x.timed(directory.under_way(split), f"score {learner.name}", 0, num_candidates) as advance:
+    with x.timed(directory.training(learner.name), f"score {split}", 0, num_candidates) as advance:
         verifier = load(directory.verifier(learner.name), x.config.verifier.model.device)
         batch_size = x.config.verifier.model.batch_size
         found = log_odds(verifier, tasks, batch_size=batch_size, advance=advance)

@@ -5,6 +5,7 @@ No label is asked for, and none that is there is looked at. How well a ranking d
 """
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -18,9 +19,10 @@ from selftrain.progress import Progress
 from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.calibrator import Calibrator, apply, calibrator_from_row
 from selftrain.verifier.directory import LeverDirectory
-from selftrain.verifier.ranking import Scored, rank
+from selftrain.verifier.ranking import Ranker, Scored, rank, ranking_to_row
 from selftrain.verifier.sources import complete, outline
 from selftrain.verifier.task import Task
+from selftrain.verifier.train import CALIBRATOR
 
 
 def rank_file(
@@ -32,7 +34,7 @@ def rank_file(
     Raises UsageError.
     """
     verifier = find_verifier(folder, arm)
-    calibrator = calibrator_from_row(read_json(verifier / "calibrator.json"))
+    calibrator = calibrator_from_row(read_json(verifier / CALIBRATOR))
     there = outline(source, "test", config)
     if output:
         check_output(output)
@@ -87,22 +89,17 @@ def _rows(
     num_candidates = sum(len(task.candidates) for task in tasks)
     with progress.stage("verify", num_candidates) as advance:
         found = log_odds(verifier, tasks, batch_size=c.model.batch_size, advance=advance)
-    ranker = "joint with groups" if c.groups else "joint"
+    ranker: Ranker = "joint with groups" if c.groups else "joint"
     for task, odds in zip(tasks, found, strict=True):
         ranking = rank(Scored(task, odds), ranker, seed=config.seed, likelihood=c.likelihood)
-        probabilities = apply(calibrator, odds)
-        yield {
-            "task_id": task.task_id,
-            "ranker": ranker,
-            "num_ties": ranking.num_ties,
-            "candidates": [
-                {
-                    "program": task.candidates[i].program,
-                    "result": task.candidates[i].result,
-                    "score": ranking.scores[i],
-                    "log_odds": odds[i],
-                    "probability": probabilities[i],
-                }
-                for i in ranking.order
-            ],
-        }
+        row = ranking_to_row(task, ranking)
+        calibrated = apply(calibrator, odds)
+        for index, candidate in zip(ranking.order, row["candidates"], strict=True):
+            candidate["log_odds"] = odds[index]
+            candidate["probability"] = _probability(float(calibrated[index]))
+        yield {**row, "ranker": ranker}
+
+
+def _probability(log_odds: float) -> float:
+    """Give the probability of being right; its exponent never overflows."""
+    return 0.5 + 0.5 * math.tanh(log_odds / 2)

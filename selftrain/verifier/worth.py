@@ -20,6 +20,7 @@ from selftrain.verifier.in_rounds import earlier_verifier, ranker_of, score, who
 from selftrain.verifier.ranking import Ranker, Scored, rank, refusal
 from selftrain.verifier.results import is_error
 from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.train import CALIBRATOR
 
 MOST_PUZZLES = 2_000
 """Puzzles of a round that judge calls are counted on: their intervals are narrow enough."""
@@ -162,7 +163,7 @@ def _calibration(x: Experiment, folder: Path, scored: Sequence[Scored]) -> Row:
         [[candidate.label for candidate in one.task.candidates] for one in scored],
         [one.task.family for one in scored],
     )
-    calibrator = calibrator_from_row(read_json(folder / "calibrator.json"))
+    calibrator = calibrator_from_row(read_json(folder / CALIBRATOR))
     after = replace(found, log_odds=apply(calibrator, found.log_odds))
     return {
         "before": calibration_to_row(measure(found, seed=x.config.seed)),
