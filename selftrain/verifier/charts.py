@@ -4,7 +4,7 @@ They draw what they are given; nothing is measured here. A table beside each hol
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from selftrain.report.charts import BASE, INK, SERIES, Curve, figure_of, svg_of
 
@@ -15,11 +15,18 @@ MOST_CURVES = len(SERIES) + 1
 """A reference and as many curves as there are colours; more could not be told apart."""
 
 
-def draw_curves(name: str, curves: Sequence[Curve], x: str, y: str, *, doubling: bool) -> str:
+def draw_curves(
+    name: str,
+    curves: Sequence[Curve],
+    x: str,
+    y: str,
+    *,
+    scale: Literal["doubling", "percentiles"],
+) -> str:
     """Draw shares over a number, at most `MOST_CURVES` of them; the first is a dashed reference.
 
-    `doubling` spaces 1, 2, 4, ... evenly. Intervals are shaded for the first and the last curve
-    alone, since more of them would hide each other.
+    The scale spaces 1, 2, 4, ... evenly, or goes from 0 to 100. Intervals are shaded for the first
+    and the last curve alone, since more of them would hide each other.
     """
     assert len(curves) <= MOST_CURVES, f"{len(curves)} curves, and colours for {MOST_CURVES}"
     with figure_of(name, height=3.7) as (figure, axes):
@@ -39,8 +46,10 @@ def draw_curves(name: str, curves: Sequence[Curve], x: str, y: str, *, doubling:
                 axes.fill_between(
                     curve.x, curve.lows, curve.highs, color=color, alpha=0.13, linewidth=0
                 )
-        if doubling:
+        if scale == "doubling":
             _double(axes, max(place for curve in curves for place in curve.x))
+        else:
+            axes.set_xlim(0, 100)
         axes.set_xlabel(x)
         _shares(axes, y)
         return svg_of(figure)
@@ -71,13 +80,15 @@ def draw_reliability(curves: Sequence[Curve]) -> str:
         return svg_of(figure)
 
 
-def draw_risk(coverage: Sequence[float], risk: Sequence[float], chosen: float | None) -> str:
+def draw_risk(
+    label: str, coverage: Sequence[float], risk: Sequence[float], chosen: float | None
+) -> str:
     """Draw the share of wrong choices over the share of tasks where one is made.
 
     `chosen` is the coverage that the threshold of the dev tasks gives; None where there is none.
     """
     with figure_of("risk", height=3.4) as (figure, axes):
-        axes.plot(coverage, risk, color=SERIES[0], linewidth=1.6, label="joint with groups")
+        axes.plot(coverage, risk, color=SERIES[0], linewidth=1.6, label=label)
         axes.axhline(risk[-1], color=BASE, linestyle="--", linewidth=1.2, label="at random")
         if chosen is not None:
             axes.axvline(chosen, color=INK, linestyle=":", linewidth=1.2, label="threshold of dev")

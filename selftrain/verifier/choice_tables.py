@@ -11,6 +11,7 @@ from selftrain.statistics import Comparison, Estimate
 from selftrain.verifier import bins
 from selftrain.verifier.compared import CHOOSERS, Compared
 from selftrain.verifier.draws import Drawn, doubling_sizes
+from selftrain.verifier.ranking import Ranker
 from selftrain.verifier.selection import BASELINES, Outcome, Selection, Share
 
 MINUS = "\u2212"
@@ -41,13 +42,19 @@ def rankers_table(outcome: Outcome) -> Table:
         "intervals over tasks.",
         ("Ranker", "Right", "Gap closed", "Right ones", "No right one", "Not chosen", "Ties"),
         tuple(rows),
-        " ".join((note, *outcome.notes)),
+        note,
     )
 
 
-def differences_table(outcome: Outcome) -> Table:
-    """Lay out each ranker's differences to those that need no verifier."""
-    bases = [base for base in BASELINES if any(base in one.differences for one in outcome.rankers)]
+def differences_tables(outcome: Outcome) -> tuple[Table, ...]:
+    """Lay out each ranker's differences to those that need no verifier; to greedy's apart."""
+    choosing = tuple(base for base in BASELINES if base != "greedy")
+    found = (_differences(outcome, choosing), _differences(outcome, ("greedy",)))
+    return tuple(table for table in found if len(table.columns) > 1)
+
+
+def _differences(outcome: Outcome, asked: Sequence[Ranker]) -> Table:
+    bases = [base for base in asked if any(one.ranker == base for one in outcome.rankers)]
     rows = [
         (
             one.ranker,
@@ -55,14 +62,13 @@ def differences_table(outcome: Outcome) -> Table:
         )
         for one in outcome.rankers
     ]
-    note = (
-        "In points, paired by task; intervals are a bootstrap over families and the tasks within. "
-        "p is of a two-sided permutation test that flips whole families, corrected over the "
-        "rankers compared with one baseline (Holm), but for the oracle's, which knows the labels."
-    )
-    heads = [head for base in bases for head in (f"{MINUS} {base}", "p")]
     return Table(
-        "Differences to choosing without a verifier.", ("Ranker", *heads), tuple(rows), note
+        f"Differences to {' and '.join(bases)}, in points, with 95% intervals.",
+        ("Ranker", *(head for base in bases for head in (f"{MINUS} {base}", "p"))),
+        tuple(rows),
+        "Paired by task; intervals are a bootstrap over families and the tasks within. p is of a "
+        "two-sided permutation test that flips whole families, corrected over the rankers compared "
+        "with one baseline (Holm), but for the oracle's, which knows the labels.",
     )
 
 
@@ -95,31 +101,37 @@ def ranked_at(selection: Selection, k: int) -> Estimate | None:
 
 
 def learners_table(learners: Sequence[Compared]) -> Table:
-    """Lay out a row a verifier: what it chooses by each ranker, and its difference to the first."""
+    """Lay out what each verifier chooses by each ranker that reads it."""
     rankers = [one for one in CHOOSERS if any(one in each.accuracy for each in learners)][::-1]
+    return Table(
+        "Right choices by what a verifier reads and learns from, in percent, with 95% intervals.",
+        ("Verifier", "Chooses by", *rankers),
+        tuple(
+            (each.learner.name, each.chooser, *(spelt(each.accuracy.get(one)) for one in rankers))
+            for each in learners
+        ),
+        "Groups pool programs by their results. A verifier that does without these chooses without "
+        "groups; the last column says what they would add.",
+    )
+
+
+def learner_differences_table(learners: Sequence[Compared]) -> Table:
+    """Lay out the difference of each verifier to the first."""
     first, alike = learners[0], learners[0].alike
     rows = [
         (
             each.learner.name,
-            *(spelt(each.accuracy.get(one)) for one in rankers),
-            each.chooser,
             *difference_cells(each.difference),
             *difference_cells(each.alike_difference),
         )
-        for each in learners
+        for each in learners[1:]
     ]
-    note = (
-        f"First difference: by the ranker named, minus {first.learner.name} by {first.chooser}, in "
-        f"points, paired by task; second: both by {alike}, which is due to the verifier alone. p "
-        "is corrected over the verifiers (Holm). Groups pool programs by their results: a verifier "
-        "that does without these is compared without groups, also where its column shows what "
-        "they would add."
-    )
     return Table(
-        "Right choices by what a verifier reads and learns from, in percent, with 95% intervals.",
-        ("Verifier", *rankers, "Compared by", "Difference", "p", f"By {alike}", "p"),
+        f"Differences to {first.learner.name}, in points, with 95% intervals.",
+        ("Verifier", "As each chooses", "p", f"Both by {alike}", "p"),
         tuple(rows),
-        note,
+        "Paired by task. What is left where both choose alike, without groups, is due to the "
+        "verifier alone. p is corrected over the verifiers (Holm).",
     )
 
 

@@ -1,6 +1,7 @@
 """The tables of how sure a verifier is, of what its order saves, and of what both stand on.
 
-What they hold is in confidence.py, measure.py and facts.py; tables of choices are in choice_tables.py.
+What they hold is in confidence.py, measure.py and facts.py. Tables of choices are in
+choice_tables.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,8 @@ def calibration_table(before: Calibration, after: Calibration | None) -> Table:
         "ECE and AUROC in percent. ECE of chance: what probabilities that are right to the last "
         "digit would show on so few candidates. Brier = reliability \u2212 resolution + "
         "uncertainty + remainder, which bins hide. AUROC: chance that a right candidate is above a "
-        "wrong one, of all tasks, or of the same task, averaged over tasks."
+        "wrong one, of all tasks, or of the same task, averaged over tasks. The joint score is no "
+        "probability of being right: it has no number of calibration."
     )
     return Table(
         f"The verifier's probabilities on {count(before.num_candidates)} test candidates, with 95% "
@@ -105,8 +107,7 @@ def calls_table(calls: Calls) -> Table:
     best = 1 - one.least_calls / one.num_candidates
     rows.append(("right ones first", count(one.least_calls), _percent(best), ABSENT))
     return Table(
-        f"Calls until enough candidates have passed; {count(one.num_kept)} pairs are kept by every "
-        "order.",
+        f"Calls until {_enough(calls.enough)} passed; every order keeps {count(one.num_kept)}.",
         ("Order", "Calls", "Saved", "Saved of random"),
         tuple(rows),
         "Saved: share of judging all, in percent, with 95% intervals over tasks; then of a random "
@@ -168,6 +169,10 @@ def _plain(one: Estimate) -> str:
 
 def _percent(value: float) -> str:
     return percent(value).rstrip("%")
+
+
+def _enough(num: int) -> str:
+    return "one candidate of a task has" if num == 1 else f"{num} candidates of a task have"
 
 
 def _share(part: int, whole: int) -> str:

@@ -65,8 +65,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Judge calls until `curate.max_solutions` candidates of a task have passed."""
+    """Judge calls until enough candidates of each task have passed."""
 
+    enough: int
+    """How many those are: 1, or `curate.max_solutions`."""
     by_order: Mapping[Ranker, Savings]
     """What each order saves."""
     saved_of_likelihood: Estimate | None
@@ -91,7 +93,7 @@ class Measured:
     """How sure the first verifier is, and whether rightly."""
     scores: Mapping[str, Score]
     """Of `generator`, `verifier` and `joint`; only of `verifier` without log-probabilities."""
-    calls: Calls
+    calls: tuple[Calls, ...]
     """What judging in the verifier's order would save."""
 
 
@@ -130,14 +132,15 @@ def measure(
             likelihood=likelihood,
         ),
         scores=dict(_scores(test, seed, likelihood)),
-        calls=_calls(test, chooser, config),
+        calls=tuple(
+            _calls(test, chooser, enough, config)
+            for enough in sorted({1, config.curate.max_solutions})
+        ),
     )
 
 
 def measured_to_row(measured: Measured) -> Row:
     """Flatten for JSON."""
-    by_order = measured.calls.by_order
-    of_likelihood = measured.calls.saved_of_likelihood
     return {
         "choice": outcome_to_row(measured.outcome),
         "chooser": measured.chooser,
@@ -148,11 +151,13 @@ def measured_to_row(measured: Measured) -> Row:
             name: asdict(score) | {"curve": curve_to_row(score.curve)}
             for name, score in measured.scores.items()
         },
-        "judge_calls": {
-            "by_order": {ranker: savings_to_row(one) for ranker, one in by_order.items()},
-            "saved_of_likelihood": asdict(of_likelihood) if of_likelihood else None,
-        },
+        "judge_calls": [_calls_to_row(one) for one in measured.calls],
     }
+
+
+def _calls_to_row(calls: Calls) -> Row:
+    by_order = {ranker: savings_to_row(one) for ranker, one in calls.by_order.items()}
+    return asdict(calls) | {"by_order": by_order}
 
 
 def _scored(tasks: Sequence[Task], odds: Odds) -> list[Scored]:
@@ -189,12 +194,12 @@ def _score(scores: Floats, found: Labelled, seed: int) -> Score:
     )
 
 
-def _calls(test: Sequence[Scored], chooser: Ranker, config: Config) -> Calls:
+def _calls(test: Sequence[Scored], chooser: Ranker, enough: int, config: Config) -> Calls:
     """Count judge calls in the verifier's order, and in the likelihood's where that is known."""
     some = [one for one in test if one.task.candidates]
     families = [one.task.family for one in some]
     by_likelihood = all(log_probabilities(one.task, by_mean=False) is not None for one in some)
-    seed, enough = config.seed, config.curate.max_solutions
+    seed = config.seed
     orders: dict[Ranker, list[list[bool]]] = {
         ranker: [_labels_in_order(one, ranker, config) for one in some]
         for ranker in (chooser, *(("LM sum",) if by_likelihood else ()))
@@ -203,6 +208,7 @@ def _calls(test: Sequence[Scored], chooser: Ranker, config: Config) -> Calls:
         ranker: [calls_until(order, enough) for order in found] for ranker, found in orders.items()
     }
     return Calls(
+        enough=enough,
         by_order={
             ranker: savings(found, families, enough, seed=seed) for ranker, found in orders.items()
         },
