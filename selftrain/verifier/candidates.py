@@ -52,6 +52,24 @@ def draw(
     ]
 
 
+def draw_missing(
+    sampler: Sampler,
+    asked: Sequence[Asked],
+    attempts: Attempts,
+    *,
+    units: int,
+    advance: Callable[[int], object],
+) -> list[Task]:
+    """Draw the candidates of the tasks that come without any, and give all tasks in order.
+
+    `advance` is told of each sample, and of so many units for a task that has candidates.
+    """
+    bare = [one for one in asked if not one.task.candidates]
+    advance(units * (len(asked) - len(bare)))
+    drawn = iter(draw(sampler, bare, attempts, advance=advance))
+    return [one.task if one.task.candidates else next(drawn) for one in asked]
+
+
 def _complete(
     sampler: Sampler,
     asked: Sequence[Asked],

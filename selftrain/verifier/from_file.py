@@ -5,17 +5,15 @@ source of a `g` without parameters, run alone and right where its result is the 
 a gold result its label stays unknown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from puzzles import Rejection
 from puzzles.cut import cut_solution
 from selftrain.judge import Judging
 from selftrain.prompts import solve_head, solve_prompt
-from selftrain.sampling import Sampler
-from selftrain.solve import Attempts
 from selftrain.verifier import from_puzzles
-from selftrain.verifier.candidates import Asked, draw, everyone, with_candidates
+from selftrain.verifier.candidates import Asked, everyone, with_candidates
 from selftrain.verifier.execute import run_all
 from selftrain.verifier.from_puzzles import puzzle_of
 from selftrain.verifier.results import same_value
@@ -25,26 +23,13 @@ HEAD = "def g():"
 """Head of the program that a task asks for which is no puzzle."""
 
 
-def complete_tasks(
-    tasks: Sequence[Task],
-    sampler: Sampler,
-    attempts: Attempts,
-    judging: Judging,
-    *,
-    advance: Callable[[int], object],
-) -> list[Task]:
-    """Draw candidates of tasks without any; give each candidate a result, and a label if possible.
+def finish(tasks: Sequence[Task], judging: Judging) -> list[Task]:
+    """Give each candidate a result, and a label where that is possible; what is there stays.
 
-    What a row says already stays. `advance` is told of each sample, whether drawn or given. Raises
-    `judge.JudgeError`.
+    Raises `judge.JudgeError`.
     """
-    bare = [task for task in tasks if not task.candidates]
-    advance((len(tasks) - len(bare)) * (attempts.count + 1))
-    drawn = draw(sampler, [asked(task) for task in bare], attempts, advance=advance)
-    by_id = {task.task_id: task for task in drawn}
-    full = [by_id.get(task.task_id, task) for task in tasks]
-    puzzles = [task for task in full if puzzle_of(task)]
-    others = [task for task in full if not puzzle_of(task)]
+    puzzles = [task for task in tasks if puzzle_of(task)]
+    others = [task for task in tasks if not puzzle_of(task)]
     done = [*from_puzzles.finish(puzzles, judging), *finish_by_gold(others, judging)]
     by_id = {task.task_id: task for task in done}
     return [by_id[task.task_id] for task in tasks]

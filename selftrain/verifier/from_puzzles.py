@@ -2,7 +2,8 @@
 
 f is the task, g the program, what g returned the result, and f's verdict the label, which reaches
 nothing else here: a result tells what g did, never what f said of it. With f at hand there would be
-nothing to rank, so what is measured on these tasks says so. Sampling and judging are not done here.
+nothing to rank, so what is measured on these tasks says so. How a sampler draws and a judge judges
+is not known here.
 """
 
 import re
@@ -10,14 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from judge import Outcome
 from puzzles import Puzzle, PuzzleError, Reason, from_row, puzzle_from_source
+from selftrain.config import Config
+from selftrain.dev import split_dev
 from selftrain.errors import UsageError
 from selftrain.evaluate import GREEDY, Evaluation, evaluate
 from selftrain.files import Row, read_rows
 from selftrain.judge import Judging
-from selftrain.prompts import solve_head
+from selftrain.progress import Progress
+from selftrain.prompts import few_shot_puzzles, solve_head
+from selftrain.puzzle_source import read_splits
+from selftrain.references import with_sound_references
 from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.sampling import Sampler
 from selftrain.verifier.candidates import everyone, with_candidates
@@ -111,6 +118,32 @@ def bare_task(puzzle: Puzzle, task_id: str = "") -> Task:
         gold_program=next(iter(puzzle.solutions), None),
         family=puzzle.family,
     )
+
+
+def puzzles_to_try(
+    split: Literal["train", "dev", "test"], config: Config, progress: Progress
+) -> tuple[Sequence[Puzzle], Sequence[Puzzle]]:
+    """Read a configuration's puzzles of a split, and those that prompts show solved: no tasks.
+
+    Reference solutions are judged first, as before a run: they are shown, and learnt from. Raises
+    UsageError where no puzzle is left, RunError where references fail.
+    """
+    train, held_out = read_splits(config.puzzles)
+    rest: Sequence[Puzzle] = ()
+    dev: Sequence[Puzzle] = ()
+    if split != "test" or config.solve.num_few_shot:
+        sound = with_sound_references(train, config, progress)
+        rest, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
+    shown = few_shot_puzzles(rest, config.solve.num_few_shot)
+    if split == "test":
+        return with_sound_references(held_out, config, progress), shown
+    if split == "train" and shown:
+        progress.say(f"lever.train: {len(shown)} puzzles are shown solved, so they are no tasks")
+    puzzles = dev if split == "dev" else [puzzle for puzzle in rest if puzzle not in shown]
+    if not puzzles:
+        why = "puzzles.num_dev is 0" if split == "dev" else "all are shown solved"
+        raise UsageError(f"lever.{split}: puzzles holds no task ({why}). Name another source.")
+    return puzzles, shown
 
 
 def sample_puzzles(

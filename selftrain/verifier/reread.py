@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 
 from puzzles import Puzzle
 from selftrain.prompts import solve_head, solve_prompt
+from selftrain.verifier import from_functions, from_questions
 from selftrain.verifier.candidates import everyone
 from selftrain.verifier.from_file import HEAD, asked
+from selftrain.verifier.from_functions import FunctionTask
 from selftrain.verifier.from_puzzles import puzzle_of
+from selftrain.verifier.from_questions import Question
 from selftrain.verifier.likelihood import Likelihood
 from selftrain.verifier.task import Candidate, Task
 
@@ -37,6 +40,13 @@ def wording_of(task: Task, few_shot: Sequence[Puzzle] = ()) -> Wording:
     if puzzle is None:
         return Wording(asked(task).prompt, HEAD, END)
     return Wording(solve_prompt(puzzle, few_shot), solve_head(puzzle), END)
+
+
+def wording_of_item(item: Question | FunctionTask) -> Wording:
+    """Give the wording of a question or a function, whose prompts begin the program."""
+    if isinstance(item, Question):
+        return Wording(from_questions.prompt(item), from_questions.HEAD[item.language])
+    return Wording(from_functions.prompt(item), item.head)
 
 
 def reread(

@@ -16,33 +16,35 @@ from typing import Any, Literal
 
 from puzzles import Puzzle
 from selftrain.config import Config
-from selftrain.dev import split_dev
 from selftrain.errors import UsageError
 from selftrain.evaluate import Evaluation
-from selftrain.judge import judging_in_evaluation
+from selftrain.humaneval import with_room
+from selftrain.judge import Judging, judging_in_evaluation
 from selftrain.progress import Progress
-from selftrain.prompts import few_shot_puzzles
-from selftrain.puzzle_source import read_splits
-from selftrain.references import with_sound_references
 from selftrain.sampling import Sampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import Attempts
+from selftrain.verifier import from_file, from_functions, from_questions
+from selftrain.verifier.candidates import Asked, draw_missing
 from selftrain.verifier.directory import Split
-from selftrain.verifier.from_file import complete_tasks
+from selftrain.verifier.from_functions import FunctionTask
 from selftrain.verifier.from_pairs import Solved, read_solved, tasks_of_pairs
 from selftrain.verifier.from_puzzles import (
     named_of_run,
+    puzzles_to_try,
     sample_puzzles,
     tasks_of_rows,
 )
+from selftrain.verifier.from_questions import Question
 from selftrain.verifier.likelihood import Reader
-from selftrain.verifier.reread import reread, wording_of
+from selftrain.verifier.reread import reread, wording_of, wording_of_item
 from selftrain.verifier.task import Task
 from selftrain.verifier.task_file import read_tasks
 
 SOURCES = (
     "puzzles, run:FOLDER, humaneval:FILE, mbpp:FILE, questions:FILE, pairs:FILE, or a task file"
 )
+_FUNCTIONS: dict[str, Literal["humaneval", "mbpp"]] = {"humaneval": "humaneval", "mbpp": "mbpp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Outline:
     """What a source holds for one split."""
 
     kind: Literal["puzzles", "run", "functions", "questions", "pairs", "file"]
+    """Which file knows how its tasks are completed."""
     items: Sequence[Any]
     """Puzzles to be tried, rows of a run by puzzle, puzzles with programs, or tasks."""
     num_samples: int
@@ -94,15 +97,36 @@ def outline(source: str, split: Split, config: Config) -> Outline:
     path = Path(name).expanduser()
     reader = _reader(config) if config.lever.logprobs == "model" else None
     if source == "puzzles":
-        return replace(_puzzles(split, config), reader=reader)
+        puzzles, shown = puzzles_to_try(split, config, Progress())
+        return Outline("puzzles", puzzles, config.lever.num_samples + 1, shown, reader)
     if kind == "run" and name:
         return Outline("run", named_of_run(path, held_out=split == "test"), 0, reader=reader)
     if kind == "pairs" and name:
         say = partial(_say, f"lever.{split}")
         return Outline("pairs", read_solved(path, split, say), 0, reader=reader)
+    if kind == "questions" and name:
+        read = Outline("questions", from_questions.read_questions(path, split), 0, reader=reader)
+        return _sampled(read, config)
+    if kind in _FUNCTIONS and name:
+        functions = from_functions.read_functions_as_tasks(path, _FUNCTIONS[kind], split)
+        return _sampled(Outline("functions", functions, 0, reader=reader), config)
+    if not Path(source).expanduser().is_file():
+        raise UsageError(f"lever.{split}: there is no file {source!r}. A source is {SOURCES}.")
     tasks = read_tasks(Path(source).expanduser(), split)
-    bare = any(not task.candidates for task in tasks)
-    return Outline("file", tasks, config.lever.num_samples + 1 if bare else 0, reader=reader)
+    return _sampled(Outline("file", tasks, 0, reader=reader), config)
+
+
+def _sampled(given: Outline, config: Config) -> Outline:
+    """Say how many samples are drawn, where any task comes without candidates."""
+    if all(_task_of(item).candidates for item in given.items):
+        return given
+    return replace(given, num_samples=config.lever.num_samples + 1)
+
+
+def _task_of(item: Any) -> Task:
+    """Give the task of an item that is one, or that has one."""
+    task: Task = item if isinstance(item, Task) else item.task
+    return task
 
 
 def _say(split: str, line: str) -> None:
@@ -116,35 +140,6 @@ def _reader(config: Config) -> Reader:
             "not asked how likely a given program is. Name a model here, or lever.logprobs=given."
         )
     return Reader(config.model)
-
-
-def _puzzles(split: Split, config: Config) -> Outline:
-    """Outline the puzzles of a configuration; those that prompts show solved are no tasks.
-
-    Reference solutions are judged first, as before a run: they are shown, and learnt from.
-    """
-    progress = Progress()
-    train, held_out = read_splits(config.puzzles)
-    rest: Sequence[Puzzle] = ()
-    dev: Sequence[Puzzle] = ()
-    if split != "test" or config.solve.num_few_shot:
-        sound = with_sound_references(train, config, progress)
-        rest, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
-    shown = few_shot_puzzles(rest, config.solve.num_few_shot)
-    if split == "test":
-        items: Sequence[Puzzle] = with_sound_references(held_out, config, progress)
-    elif split == "dev":
-        items = dev
-    else:
-        items = [puzzle for puzzle in rest if puzzle not in shown]
-        if shown:
-            progress.say(
-                f"lever.train: {len(shown)} puzzles are shown solved, so they are no tasks"
-            )
-    if not items:
-        why = "puzzles.num_dev is 0" if split == "dev" else "none is left"
-        raise UsageError(f"lever.{split}: puzzles holds no task ({why}). Name another source.")
-    return Outline("puzzles", items, config.lever.num_samples + 1, shown)
 
 
 def split_outline(whole: Outline, num_dev: int, seed: int) -> tuple[Outline, Outline]:
@@ -173,12 +168,14 @@ def split_outline(whole: Outline, num_dev: int, seed: int) -> tuple[Outline, Out
 
 def _family(item: Any) -> str:
     """Name what an item is an instance of, else the item itself."""
-    if isinstance(item, Task):
-        return item.family or item.task_id
-    if isinstance(item, tuple):  # of a run
-        return item[1].family or item[0]
-    puzzle: Puzzle = item.puzzle if isinstance(item, Solved) else item
-    return puzzle.family or puzzle.name
+    if isinstance(item, Puzzle):
+        return item.family or item.name
+    if isinstance(item, tuple):  # of a run: id, puzzle, rows
+        return str(item[1].family or item[0])
+    if isinstance(item, Solved):
+        return item.puzzle.family or item.puzzle.name
+    task = _task_of(item)
+    return task.family or task.task_id
 
 
 def digest(whole: Outline) -> str:
@@ -204,7 +201,7 @@ def complete(
     What comes out does not depend on how an outline is sliced. Raises `judge.JudgeError`.
     """
     judging = judging_in_evaluation(config.judge)
-    attempts = _attempts(config, whole.few_shot)
+    attempts = _attempts(whole, config, sampler)
     if whole.kind == "puzzles":
         greedy = replace(attempts, count=1, temperature=0.0)
         evaluation = Evaluation(attempts, greedy, judging)
@@ -215,20 +212,52 @@ def complete(
     elif whole.kind == "pairs":
         tasks = tasks_of_pairs(items, whole.items, judging, seed=config.seed, advance=advance)
     else:
-        tasks = complete_tasks(items, sampler, attempts, judging, advance=advance)
+        asked = [_asked(item) for item in items]
+        units = whole.num_units(1)
+        drawn = draw_missing(sampler, asked, attempts, advance=advance, units=units)
+        tasks = _executed(whole, items, drawn, judging)
     if whole.reader is None:
         return tasks
-    wordings = {task.task_id: wording_of(task, whole.few_shot) for task in tasks}
+    if whole.kind in ("questions", "functions"):
+        wordings = {item.task.task_id: wording_of_item(item) for item in items}
+    else:
+        wordings = {task.task_id: wording_of(task, whole.few_shot) for task in tasks}
     read = partial(whole.reader.read, advance=lambda _: None)
     return reread(tasks, wordings, read, Progress().say)
 
 
-def _attempts(config: Config, few_shot: Sequence[Puzzle]) -> Attempts:
+def _asked(item: Any) -> Asked:
+    """Say how a sampler is asked a task, a question or a function."""
+    if isinstance(item, Question):
+        prompt, cut = from_questions.prompt(item), partial(from_questions.cut, item)
+        return Asked(item.task, prompt, cut)
+    if isinstance(item, FunctionTask):
+        prompt, cut = from_functions.prompt(item), partial(from_functions.cut, item)
+        return Asked(item.task, prompt, cut)
+    return from_file.asked(item)
+
+
+def _executed(
+    whole: Outline, items: Sequence[Any], drawn: Sequence[Task], judging: Judging
+) -> list[Task]:
+    """Run and label candidates, each source in its own way."""
+    if whole.kind == "file":
+        return from_file.finish(drawn, judging)
+    full = [replace(item, task=task) for item, task in zip(items, drawn, strict=True)]
+    if whole.kind == "questions":
+        return from_questions.execute(full, judging)
+    return from_functions.execute(full, judging)
+
+
+def _attempts(whole: Outline, config: Config, sampler: Sampler) -> Attempts:
+    """Say how candidates are drawn; functions may be longer than solutions of puzzles."""
+    if whole.kind == "functions" and whole.needs_model:
+        config = with_room(config, sampler.context_tokens)
     return Attempts(
         count=config.lever.num_samples,
         temperature=config.lever.temperature,
         max_new_tokens=config.solve.max_new_tokens,
-        few_shot=few_shot,
+        few_shot=whole.few_shot,
         seed=config.seed,
         place=("lever",),
     )
