@@ -42,9 +42,11 @@ def _is_plain(value, depth=0):
 def _told(function, positional, keywords):
     try:
         value = function(*positional, **keywords)
-    except MemoryError:
-        raise
     except Exception as error:
+        # A size beyond 32 bits, for which a larger machine would want memory.
+        is_huge = type(error) is OverflowError and "index-sized" in str(error)
+        if is_huge or isinstance(error, MemoryError):
+            raise
         return type(error).__name__, None
     return type(value).__name__, value if _is_plain(value) else None
 
