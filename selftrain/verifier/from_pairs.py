@@ -28,8 +28,8 @@ from selftrain.verifier.under_head import under_head
 
 MOST = 16
 """Programs of its own that a task shows, and as many of others."""
-SPARE = 2
-"""Programs of others that are judged for each that is shown: some raise, and few are right."""
+SHOWN_FOR_A_SPARE = 4
+"""Programs of others are judged in reserve, one for so many shown: some raise, few are right."""
 _NO_ANSWER_OF_THE_TYPE = (Outcome.wrong_type,)
 
 
@@ -92,9 +92,7 @@ def tasks_of_pairs(
     seed and the puzzle's name; `advance` is told of each puzzle. Raises `judge.JudgeError`.
     """
     shown = [(one, _own(one, most, seed), _others(one, pool, most, seed)) for one in some]
-    # Half of the programs or more are wrong for f, which is what screening is for.
-    screening = replace(judging, mode="screen")
-    verdicts = screening.judge(
+    verdicts = judging.judge(
         (one.puzzle.f, g) for one, own, others in shown for g in (*own, *others)
     )
     tasks = []
@@ -153,7 +151,8 @@ def _others(one: Solved, pool: Sequence[Solved], most: int, seed: int) -> list[s
         if other.puzzle.answer_type == one.puzzle.answer_type and other.puzzle.id != one.puzzle.id
     ]
     random.shuffle(donors)
-    wanted = SPARE * min(most, len(one.programs))
+    count = min(most, len(one.programs))
+    wanted = count + count // SHOWN_FOR_A_SPARE + 1
     found: dict[str, None] = {}
     drawn = ([(other, g) for g in _drawn(other, random)[: 4 * wanted]] for other in donors)
     for turn in zip_longest(*drawn):
