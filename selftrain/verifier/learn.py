@@ -89,7 +89,7 @@ def _train(
     )
     model, optimizer = accelerator.prepare(verifier.model, optimizer)
     prepared = replace(verifier, model=model)
-    draws = _draws(lessons.tasks, config, derive_seed(seed, "draws"))
+    draws = draw_steps(lessons.tasks, config, derive_seed(seed, "draws"))
     for step, drawn in enumerate(islice(draws, config.steps), start=1):
         rate = schedule.get_last_lr()[0]
         model.train()
@@ -123,17 +123,18 @@ def _decaying(verifier: Verifier, weight_decay: float) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class Drawn:
     """A candidate of a step."""
 
     example: Example
+    """The candidate."""
     weight: float
     """Its share of the step's loss."""
 
 
-def _draws(
+def draw_steps(
     tasks: Sequence[Sequence[Example]], config: VerifierConfig, seed: int
-) -> Iterator[list[_Drawn]]:
+) -> Iterator[list[Drawn]]:
     """Draw tasks for a step after the other, in passes over all of them, and of each task a random
     subset of its candidates.
     """
@@ -141,20 +142,21 @@ def _draws(
     order: list[int] = []
     while True:
         while len(order) < config.tasks_per_step:
-            # What is left of the last pass comes last in this one: no task is twice in a step.
+            # What is left of the last pass comes last in this one: no task is twice in a step,
+            # where there are enough of them.
             more = random.sample(range(len(tasks)), len(tasks))
             order += sorted(more, key=order.__contains__)
         now, order = order[: config.tasks_per_step], order[config.tasks_per_step :]
-        drawn: list[_Drawn] = []
+        drawn: list[Drawn] = []
         for task in now:
             num = min(config.candidates_per_step, len(tasks[task]))
             weight = 1 / (num * len(now))
-            drawn += (_Drawn(one, weight) for one in random.sample(tasks[task], num))
+            drawn += (Drawn(one, weight) for one in random.sample(tasks[task], num))
         yield drawn
 
 
 def _backward(
-    accelerator: Accelerator, verifier: Verifier, drawn: Sequence[_Drawn], batch_size: int
+    accelerator: Accelerator, verifier: Verifier, drawn: Sequence[Drawn], batch_size: int
 ) -> float:
     """Add up the gradients of a step, a batch after the other; give the step's loss.
 

@@ -94,12 +94,12 @@ def refuse_one_sided(lessons: Lessons) -> None:
     num_right, num_examples = lessons.counts.num_right, lessons.counts.num_examples
     if num_examples == 0:
         raise UsageError(
-            f"lever.train: none of the {lessons.counts.num_tasks:,} tasks has a labelled candidate "
-            "to learn from."
+            f"verifier: none of the {lessons.counts.num_tasks:,} train tasks has a labelled "
+            "candidate to learn from."
         )
     if num_right in (0, num_examples):
         raise UsageError(
-            f"lever.train: all {num_examples:,} labelled candidates are "
+            f"verifier: all {num_examples:,} labelled candidates of the train tasks are "
             f"{'right' if num_right else 'wrong'}; a verifier learns from right and wrong ones. "
             "Draw more candidates, or take tasks with gold programs."
         )

@@ -14,7 +14,7 @@ from selftrain.config import VerifierConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.files import Row
 from selftrain.verifier.inputs import Reads, reads_of
-from selftrain.verifier.learn import _draws, learn, task_loss
+from selftrain.verifier.learn import draw_steps, learn, task_loss
 from selftrain.verifier.lessons import Lessons, make_lessons
 from selftrain.verifier.network import Verifier, load_base, save
 from selftrain.verifier.score import log_odds
@@ -115,20 +115,20 @@ def test_labels_that_are_all_equal_are_refused(llama: Path, label: bool) -> None
         replace(task, candidates=tuple(replace(one, label=label) for one in task.candidates))
         for task in make_tasks()
     ]
-    says = f"all 30 labelled candidates are {'right' if label else 'wrong'}"
+    says = f"all 30 labelled candidates of the train tasks are {'right' if label else 'wrong'}"
     with pytest.raises(UsageError, match=says):
         train(settings(llama), tasks, [])
 
 
 def test_no_labels_at_all_are_refused(llama: Path) -> None:
-    with pytest.raises(UsageError, match="none of the 1 tasks has a labelled candidate"):
+    with pytest.raises(UsageError, match="none of the 1 train tasks has a labelled candidate"):
         train(settings(llama), [Task("a", "x", (Candidate("y", None, None, None, None),))], [])
 
 
 def test_each_task_is_seen_equally_often_and_weighs_the_same() -> None:
     tasks = lessons(make_tasks(7)).tasks
     config = settings("none", tasks_per_step=4, candidates_per_step=3)
-    steps = list(islice(_draws(tasks, config, 0), 14))
+    steps = list(islice(draw_steps(tasks, config, 0), 14))
     owner = {id(one): number for number, task in enumerate(tasks) for one in task}
     seen = Counter(owner[id(one.example)] for step in steps for one in step)
     assert set(seen.values()) == {14 * 4 // 7 * 3}
@@ -143,7 +143,7 @@ def test_each_task_is_seen_equally_often_and_weighs_the_same() -> None:
 def test_a_task_of_few_candidates_gives_all_of_them() -> None:
     tasks = lessons(make_tasks(1)).tasks
     (step,) = islice(
-        _draws(tasks, settings("none", tasks_per_step=1, candidates_per_step=20), 0), 1
+        draw_steps(tasks, settings("none", tasks_per_step=1, candidates_per_step=20), 0), 1
     )
     assert sorted(one.example.row.ids for one in step) == sorted(one.row.ids for one in tasks[0])
 
