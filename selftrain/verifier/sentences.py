@@ -48,7 +48,8 @@ def differences(m: Measured) -> str:
     chosen = selection_of(m, m.chooser)
     assert chosen, "measure.py chose it among those that can rank"
     said = [
-        f"against {base} that is {in_points(one)} points, p = {p_value(one.holm_p_value)}"
+        f"against {base} that is {in_points(one)} points, p = {p_value(one.p_value)}, "
+        f"{p_value(one.holm_p_value)} if corrected over all rankers"
         for base, one in chosen.differences.items()
         if base != "greedy"
     ]
