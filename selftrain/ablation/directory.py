@@ -70,7 +70,7 @@ class AblationDirectory:
 
     def is_begun(self) -> bool:
         """Tell whether anything was made; until then the directory is nobody's."""
-        return any(self.path.glob("[1-3]-*"))
+        return any((self.path / name).exists() for name in ("1-pools", "2-data", "3-arms"))
 
 
 def remove_weights(arm: RoundDirectory) -> None:
