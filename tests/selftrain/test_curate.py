@@ -6,7 +6,7 @@ from typing import Any
 from puzzles import Puzzle, puzzle_from_source
 from selftrain.config import CurateConfig
 from selftrain.curate import Example, chosen_pairs, chosen_rows, curate
-from selftrain.judge import Judged
+from selftrain.judge import NOT_JUDGED, Judged
 from selftrain.sampling import Completion, FinishReason
 from selftrain.solve import Candidate
 
@@ -39,6 +39,23 @@ def test_shortest_come_first_and_at_most_m() -> None:
         "\n    return 497\n\nassert f(g())",
         "\n    return 500 - a\n\nassert f(g())",
     ]
+
+
+def test_where_a_verifier_ordered_them_the_likeliest_come_first_whatever_their_length() -> None:
+    bodies = ("500 - a + 0", "497", "500 - a")
+    ranked = [
+        replace(one, rank=rank) for one, rank in zip(judged(ADD, *bodies), (0, 2, 1), strict=True)
+    ]
+    assert completions(ranked, 2) == [
+        "\n    return 500 - a + 0\n\nassert f(g())",
+        "\n    return 500 - a\n\nassert f(g())",
+    ]
+
+
+def test_a_candidate_that_was_not_judged_is_no_attempt() -> None:
+    spared = [replace(one, outcome=NOT_JUDGED) for one in judged(ADD, "1", "2", passed=False)]
+    (example,) = examples([*judged(ADD, "497"), *spared])
+    assert (example.num_attempts, example.num_correct) == (1, 1)
 
 
 def test_a_solution_drawn_twice_is_kept_once() -> None:

@@ -14,6 +14,15 @@ def test_difficulty_is_one_minus_the_solve_rate() -> None:
     assert first["difficulty_low"] < 0.75 < first["difficulty_high"]
 
 
+def test_a_puzzle_judged_only_until_enough_passed_has_no_difficulty() -> None:
+    spared = [
+        {"puzzle_id": "a", "passed": True, "ordered": True},
+        {"puzzle_id": "a", "passed": False, "ordered": True},
+    ]
+    (told,) = difficulties([*spared, {"puzzle_id": "b", "passed": True}])
+    assert told["puzzle_id"] == "b"
+
+
 def test_the_interval_is_wilsons() -> None:
     # (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n) with p = 0.5, n = 8, z = 1.96.
     assert interval(4, 8) == pytest.approx((0.2152, 0.7848), abs=1e-4)

@@ -1,13 +1,14 @@
 """Judging with several inputs: a g must be right on all, and the first failure is the verdict."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from judge import Limits, Verdict
 from puzzles import Puzzle, puzzle_from_source
 from selftrain.config import JudgeConfig
-from selftrain.judge import Judging, judge_candidates, judged_from_row, judged_to_row
+from selftrain.judge import Judged, Judging, judge_candidates, judged_from_row, judged_to_row
 from selftrain.progress import Progress
 from selftrain.references import failures
 from selftrain.sampling import Completion, FinishReason
@@ -53,6 +54,13 @@ def test_a_candidate_passes_only_where_it_is_right_on_every_input(judging: Judgi
     ]
     assert [one.candidate for one in judged] == candidates
     assert [judged_from_row(judged_to_row(one)) for one in judged] == judged
+
+
+def test_a_row_says_of_a_verifier_only_where_one_had_a_say() -> None:
+    plain = Judged(candidate(PLAIN, "return 701"), "passed", True, "701", "", 9)
+    ordered = replace(plain, rank=0, ordered=True)
+    assert {"rank", "ordered"} & set(judged_to_row(plain)) == set()
+    assert judged_from_row(judged_to_row(ordered)) == ordered
 
 
 def test_the_fuel_is_that_of_all_inputs() -> None:
