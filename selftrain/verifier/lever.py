@@ -69,7 +69,7 @@ def _run(
     x.progress.say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new verifier'}")
     try:
         tasks = {split: make_tasks(x, directory, split, there[split]) for split in SPLITS}
-        refuse_overlap({**tasks})
+        refuse_overlap({str(split): some for split, some in tasks.items()})
         for learner in learners(x.config):
             make_verifier(x, directory, learner, tasks)
             if evaluate:
