@@ -43,6 +43,7 @@ def rank_file(
     with progress.stage("candidates", there.num_units(len(there.items))) as advance:
         tasks = complete(there, there.items, config, sampler, advance=advance)
     sampler.release()
+    there.release()
     rows = _rows(tasks, verifier, calibrator, config, progress)
     with replacing(output) if output else nullcontext(sys.stdout) as file:
         for row in rows:
