@@ -15,9 +15,12 @@ from verifier.killed_verifiers import POINTS
 
 from selftrain.config_file import load_config
 from selftrain.errors import UsageError
-from selftrain.files import Row, read_json, read_rows
+from selftrain.experiment import Experiment
+from selftrain.files import Row, read_json, read_rows, write_rows
 from selftrain.judge import NOT_JUDGED
+from selftrain.progress import Progress
 from selftrain.run_directory import RoundDirectory, RunDirectory
+from selftrain.verifier.in_rounds import teach_verifier, whole_tasks
 
 SMALL = (
     "rounds=2",
@@ -81,6 +84,13 @@ def settings(folder: Path, model: Path) -> list[str]:
         f"model.name={model}",
         f"verifier.model.name={model}",
     ]
+
+
+def experiment(run: RunDirectory) -> Experiment:
+    def load(_: object) -> Any:
+        raise AssertionError("no model is loaded here")
+
+    return Experiment(load_config(run.config), run, [], [], Progress(), load, load)
 
 
 def by_puzzle(here: RoundDirectory) -> dict[str, list[Row]]:
@@ -161,6 +171,36 @@ def test_the_worth_counts_each_distinct_program_once(second: RoundDirectory) -> 
     assert worth["judged"]["whole"]["num_calls"] == sum(
         one["num_candidates"] for key, one in worth["calls"].items() if key == "LM sum"
     )
+
+
+def test_only_puzzles_judged_whole_are_learnt_from(killed: Killed, second: RoundDirectory) -> None:
+    tasks = whole_tasks(experiment(killed.undisturbed), second, most=1000)
+    assert [task.task_id for task in tasks] == [
+        name for name, rows in by_puzzle(second).items() if not rows[0].get("ordered")
+    ]
+    assert {one.label for task in tasks for one in task.candidates} == {True, False}
+
+
+def test_of_too_many_puzzles_some_are_drawn_and_keep_their_order(
+    killed: Killed, second: RoundDirectory
+) -> None:
+    x = experiment(killed.undisturbed)
+    every = [task.task_id for task in whole_tasks(x, second, most=1000)]
+    some = [task.task_id for task in whole_tasks(x, second, most=3)]
+    assert len(some) == 3
+    assert some == [name for name in every if name in some]
+
+
+def test_where_all_candidates_are_wrong_no_verifier_is_trained_and_the_reason_is_said(
+    tmp_path: Path, killed: Killed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, x = RoundDirectory(tmp_path, 1), experiment(killed.undisturbed)
+    first = killed.undisturbed.round(1)
+    write_rows(here.puzzles, read_rows(first.puzzles))
+    write_rows(here.candidates, ({**row, "passed": False} for row in read_rows(first.candidates)))
+    teach_verifier(x, here)
+    assert not here.verifier.exists()
+    assert "no verifier is trained, since its" in capsys.readouterr().err
 
 
 def test_choosing_at_random_is_pass_at_1_of_the_round(second: RoundDirectory) -> None:
