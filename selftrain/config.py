@@ -255,7 +255,7 @@ class DiversityConfig(_Section):
 class AblateConfig(_Section):
     """What `selftrain ablate` compares: each arm trains the base model on its own data.
 
-    An arm is one round; `rounds` and `finetune.start` say nothing here.
+    An arm is one round; `rounds`, `finetune.start` and `verifier` say nothing here.
     """
 
     arms: Annotated[tuple[str, ...], Field(min_length=1)] = (
@@ -293,7 +293,8 @@ class VerifierConfig(_Section):
     use: Literal["watch", "judge", "keep"] = "watch"
     """What the verifier of the round before decides in a round: nothing, its worth is measured;
     `judge`, in which order a puzzle's candidates are judged, until `curate.max_solutions`
-    distinct ones passed; `keep`, which of the solutions that passed are kept, likeliest first."""
+    distinct ones passed; `keep`, which of the solutions that passed are kept, likeliest first, as
+    `judge` does too."""
     explore: Annotated[float, Field(gt=0, le=1)] = 0.25
     """With `judge`, the share of puzzles all of whose candidates are judged whatever the verifier
     says: what it learns from and is measured on, since no choice of its own has touched them."""

@@ -28,6 +28,7 @@ PACKAGES = (
     "accelerate",
     "numpy",
     "scipy",
+    "scikit-learn",
     "datasketch",
     "wasmtime",
     "joblib",

@@ -13,6 +13,7 @@ from selftrain.verifier.compared import CHOOSERS, Compared
 from selftrain.verifier.draws import Drawn, doubling_sizes
 from selftrain.verifier.ranking import Ranker
 from selftrain.verifier.selection import BASELINES, Outcome, Selection, Share
+from selftrain.verifier.strata import Stratum
 
 MINUS = "\u2212"
 
@@ -43,6 +44,19 @@ def rankers_table(outcome: Outcome) -> Table:
         ("Ranker", "Right", "Gap closed", "Right ones", "No right one", "Not chosen", "Ties"),
         tuple(rows),
         note,
+    )
+
+
+def strata_table(strata: Sequence[Stratum]) -> Table:
+    """Lay out the rankers on known and on new families, a column each."""
+    rows = [
+        (ranker, *(spelt(one.accuracy[ranker]) for one in strata)) for ranker in strata[0].accuracy
+    ]
+    heads = (f"{one.name.capitalize()} ({count(one.num_tasks)} tasks)" for one in strata)
+    return Table(
+        "The same apart: families that the train tasks have too, and families that they lack.",
+        ("Ranker", *heads),
+        tuple(rows),
     )
 
 

@@ -192,7 +192,9 @@ def named_of_run(folder: Path, *, held_out: bool) -> list[Named]:
 def _own(here: RoundDirectory) -> Iterator[tuple[Puzzle, list[Row]]]:
     puzzles = {puzzle.id: puzzle for puzzle in map(from_row, read_rows(here.puzzles))}
     for puzzle_id, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
-        yield puzzles[puzzle_id], list(group)
+        rows = list(group)
+        if not rows[0].get("ordered", False):  # Else some of them were spared their verdict.
+            yield puzzles[puzzle_id], rows
 
 
 def _held_out(here: RoundDirectory) -> Iterator[Named]:

@@ -48,6 +48,7 @@ from selftrain.verifier.ranking import (
 from selftrain.verifier.ranks import auroc_pooled, auroc_within
 from selftrain.verifier.selection import Outcome, outcome_to_row, select
 from selftrain.verifier.slate import log_probabilities
+from selftrain.verifier.strata import Stratum, by_family, stratum_to_row
 from selftrain.verifier.task import Task
 
 
@@ -85,6 +86,8 @@ class Measured:
     one."""
     chooser: Ranker
     """What the first verifier's choice is made by: without groups where it reads no results."""
+    strata: tuple[Stratum, ...]
+    """Every ranker on tasks of known and of new families; empty where they are not told apart."""
     learners: tuple[Compared, ...]
     """Every verifier, the first one first."""
     by_number: tuple[Drawn, ...]
@@ -118,6 +121,15 @@ def measure(
     return Measured(
         outcome=outcome,
         chooser=chooser,
+        strata=tuple(
+            by_family(
+                test,
+                {task.family for task in tasks["train"]},
+                rankers,
+                seed=seed,
+                likelihood=likelihood,
+            )
+        ),
         learners=compare_learners(said, tasks["test"], config),
         by_number=by_number(
             test, doubling_sizes(most), seed=seed, likelihood=likelihood, groups=groups
@@ -144,6 +156,7 @@ def measured_to_row(measured: Measured) -> Row:
     return {
         "choice": outcome_to_row(measured.outcome),
         "chooser": measured.chooser,
+        "families": [stratum_to_row(one) for one in measured.strata],
         "verifiers": [compared_to_row(one) for one in measured.learners],
         "by_num_samples": [drawn_to_row(one) for one in measured.by_number],
         "confidence": confidence_to_row(measured.confidence),

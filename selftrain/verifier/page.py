@@ -23,7 +23,7 @@ from selftrain.verifier.facts import Facts, count_split, facts_to_row, read_trai
 from selftrain.verifier.measure import Measured, measure, measured_to_row
 from selftrain.verifier.sections import sections_of
 from selftrain.verifier.selection import BASELINES
-from selftrain.verifier.sentences import closes, differences, lacks, left_out
+from selftrain.verifier.sentences import apart_by_family, closes, differences, lacks, left_out
 from selftrain.verifier.task import Task
 
 _WIDTH = 100
@@ -79,7 +79,7 @@ def terminal_text(m: Measured) -> str:
                 else f"{100 * one.efficiency.value:.1f}".replace("-", MINUS),
             )
         )
-    said = [closes(m), differences(m), *lacks(m), *left_out(m.outcome)]
+    said = [closes(m), differences(m), apart_by_family(m), *lacks(m), *left_out(m.outcome)]
     wrapped = [textwrap.fill(one, _WIDTH) for one in said if one]
     return "\n".join([text_table(rows), "", *wrapped])
 

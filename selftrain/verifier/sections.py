@@ -20,6 +20,7 @@ from selftrain.verifier.choice_tables import (
     ranked_at,
     rankers_table,
     spelt,
+    strata_table,
 )
 from selftrain.verifier.confidence import Confidence
 from selftrain.verifier.confidence_tables import (
@@ -35,7 +36,7 @@ from selftrain.verifier.facts import Facts
 from selftrain.verifier.measure import Measured
 from selftrain.verifier.ranking import Ranker
 from selftrain.verifier.risk import RiskCoverage, Selective, describe
-from selftrain.verifier.sentences import differences, lacks
+from selftrain.verifier.sentences import apart_by_family, differences, lacks
 
 _DRAWN: tuple[Ranker, ...] = ("LM sum", "most frequent", "verifier")
 """Rankers that are drawn beside what a choice is made by; tables have them all."""
@@ -58,7 +59,11 @@ def sections_of(m: Measured, facts: Facts) -> tuple[Section, ...]:
 def _rankings(m: Measured) -> Section:
     said = differences(m)
     before = [Paragraph(said)] if said else []
-    return Section("Rankings", (*before, rankers_table(m.outcome), *differences_tables(m.outcome)))
+    apart: list[Block] = []
+    if m.strata:
+        apart = [Paragraph(apart_by_family(m)), strata_table(m.strata)]
+    tables = *apart, *differences_tables(m.outcome)
+    return Section("Rankings", (*before, rankers_table(m.outcome), *tables))
 
 
 def _pass_at_k(m: Measured) -> Section:

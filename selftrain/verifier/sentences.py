@@ -56,6 +56,16 @@ def differences(m: Measured) -> str:
     return _sentence("; ".join(said)) if said else ""
 
 
+def apart_by_family(m: Measured) -> str:
+    """Say how it chooses on families that were learnt from and on others; empty where unknown."""
+    said = [
+        f"{spelt(one.accuracy[m.chooser])}% on {count(one.num_tasks)} tasks of {one.name} "
+        f"(random {percent(one.accuracy['random'].value)})"
+        for one in m.strata
+    ]
+    return _sentence(f"it is right on {' and on '.join(said)}") if said else ""
+
+
 def lacks(m: Measured) -> Iterator[str]:
     """Say of every further verifier what it costs to read or learn from less."""
     first = m.learners[0]

@@ -10,6 +10,7 @@ from selftrain.config import Config
 from selftrain.difficulty import interval
 from selftrain.files import Row
 from selftrain.filter import is_spared
+from selftrain.judge import NOT_JUDGED
 from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.why.find import Found, rounds_of, rows_with
 from selftrain.why.origin import proposal_origin, solution_origin
@@ -89,7 +90,10 @@ def _what_became(fate: Fate) -> str:
     said = f"a puzzle of round {fate.here.number}"
     if not fate.candidates:
         return f"{said} that nothing was tried on"
-    said += f"; {fate.num_passed} of {len(fate.candidates)} attempts passed"
+    num_judged = sum(row["outcome"] != NOT_JUDGED for row in fate.candidates)
+    said += f"; {fate.num_passed} of {num_judged} attempts passed"
+    if num_judged < len(fate.candidates):
+        said += f", {len(fate.candidates) - num_judged} were not judged"
     return f"{said}, {len(fate.trained)} trained on"
 
 
@@ -159,7 +163,12 @@ def _became(fate: Fate, row: Row) -> str:
 
 
 def _difficulty(fate: Fate) -> Iterator[str]:
-    """Give one minus the solve rate; a file of pairs tells of attempts that it does not hold."""
+    """Give one minus the solve rate; a file of pairs tells of attempts that it does not hold.
+
+    Where a verifier spared attempts their verdict, those judged tell no rate.
+    """
+    if fate.candidates[0].get("ordered", False):
+        return
     example = next(iter(fate.examples.values()), None)
     total = example["num_attempts"] if example else len(fate.candidates)
     correct = example["num_correct"] if example else fate.num_passed

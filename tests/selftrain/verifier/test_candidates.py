@@ -164,7 +164,9 @@ def test_questions_are_run_and_labelled(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_none_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no file 'humaneva'\. A source is puzzles, run:"):
+    with pytest.raises(
+        UsageError, match=r"there is no file 'humaneva'\. A source is puzzles, run:"
+    ):
         outline("humaneva", "test", config(tmp_path))
 
 
