@@ -22,7 +22,7 @@ from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.sampling import Sampler
 from selftrain.sampling.lazy import LazySampler
 from selftrain.solve import Attempts
-from selftrain.verifier.lazy import LazyVerifier
+from selftrain.verifier.learning.lazy import LazyVerifier
 
 
 class Paused(Exception):
@@ -81,8 +81,8 @@ class Experiment:
             _ = sampler.context_tokens
             sampler.release()
         if self.config.verifier.enabled:
-            from selftrain.verifier.inputs import reads_of
-            from selftrain.verifier.network import load_base
+            from selftrain.verifier.learning.inputs import reads_of
+            from selftrain.verifier.learning.network import load_base
 
             load_base(self.config.verifier, reads_of(self.config.verifier, "full"), 0)
 

@@ -30,9 +30,9 @@ from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
-from selftrain.verifier.in_rounds import teach_verifier
-from selftrain.verifier.spared import judge_in_round
-from selftrain.verifier.worth import measure_verifiers
+from selftrain.verifier.rounds.in_rounds import teach_verifier
+from selftrain.verifier.rounds.spared import judge_in_round
+from selftrain.verifier.rounds.worth import measure_verifiers
 
 Gather = Callable[[Experiment, RoundDirectory, LazySampler], None]
 

@@ -17,8 +17,16 @@ MAY_TRAIN = {
     "selftrain/plan/weights.py",
     "selftrain/sampling/local.py",
     "selftrain/sampling/stopping.py",
+    "selftrain/verifier/learning/adapter.py",
+    "selftrain/verifier/learning/fitness.py",
+    "selftrain/verifier/learning/inputs.py",
+    "selftrain/verifier/learning/learn.py",
+    "selftrain/verifier/learning/lessons.py",
+    "selftrain/verifier/learning/network.py",
+    "selftrain/verifier/learning/score.py",
+    "selftrain/verifier/tasks/likelihood.py",
 }
-"""The files that sample, fine-tune or load; `models.py` imports them where they are used."""
+"""The files that sample, fine-tune, verify or load; `models.py` imports them where they are used."""
 
 
 def imported(path: Path, *, at_import: bool = False) -> set[str]:
@@ -98,7 +106,7 @@ try:
 except SystemExit as done:
     assert done.code == 0
 heavy = "torch transformers peft accelerate numpy pydantic rich wasmtime joblib matplotlib jinja2"
-heavy += " scipy datasets datasketch pooch openai httpx2 pyarrow"
+heavy += " scipy sklearn datasets datasketch pooch openai httpx2 pyarrow"
 print("loaded:", [name for name in heavy.split() if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -59,10 +59,9 @@ def _add_arms(command: argparse.ArgumentParser, what: str) -> None:
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
 
+    sources = {split: getattr(options, split) for split in ("train", "dev", "test")}
     settings = list(options.settings)
-    for split in ("train", "dev", "test"):
-        if tasks := getattr(options, split):
-            settings.append(f"lever.{split}={tasks}")
+    settings += [f"lever.{split}={tasks}" for split, tasks in sources.items() if tasks]
     if options.arm:
         settings.append(f"lever.arms=[{options.arm}]")
     if options.evaluate and options.no_groups:

@@ -9,9 +9,9 @@ from random import Random
 
 from selftrain.config import Config, VerifierConfig
 from selftrain.seeds import derive_seed
-from selftrain.verifier.inputs import Reads, reads_of
-from selftrain.verifier.task import Arm, Candidate, Task
-from selftrain.verifier.task_file import distinct
+from selftrain.verifier.learning.inputs import Reads, reads_of
+from selftrain.verifier.tasks.task import Arm, Candidate, Task
+from selftrain.verifier.tasks.task_file import distinct
 
 _SAYS: dict[Arm, str] = {
     "full": "reads task, program and result",

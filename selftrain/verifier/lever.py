@@ -19,10 +19,10 @@ from selftrain.progress import Progress
 from selftrain.provenance import command_line, describe_model, provenance
 from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
-from selftrain.verifier.sources import Outline, complete, digest, outlines
-from selftrain.verifier.task import Task
-from selftrain.verifier.task_file import TASKS, refuse_overlap, task_from_row
-from selftrain.verifier.train import train_verifier
+from selftrain.verifier.learning.train import train_verifier
+from selftrain.verifier.tasks.sources import Outline, complete, digest, outlines
+from selftrain.verifier.tasks.task import Task
+from selftrain.verifier.tasks.task_file import TASKS, refuse_overlap, task_from_row
 
 _MAY_CHANGE = (
     "lever.arms",
@@ -82,7 +82,7 @@ def _run(
         print(*(directory.verifier(one.name) for one in learners(x.config)), sep="\n")
         print(f"\nnext: selftrain lever rank {directory.path} TASKS")
         return 0
-    from selftrain.verifier.page import publish
+    from selftrain.verifier.report.page import publish
 
     publish(directory, x.config, tasks)
     return 0
@@ -142,8 +142,8 @@ def score(
     tasks: Sequence[Task],
 ) -> None:
     """Let a verifier read the candidates of a split, unless it has."""
-    from selftrain.verifier.network import load
-    from selftrain.verifier.score import log_odds
+    from selftrain.verifier.learning.network import load
+    from selftrain.verifier.learning.score import log_odds
 
     path = directory.scores(learner.name, split)
     if path.exists():

@@ -17,12 +17,12 @@ from selftrain.errors import UsageError
 from selftrain.files import Row, check_output, read_json, replacing
 from selftrain.progress import Progress
 from selftrain.sampling.lazy import LazySampler
-from selftrain.verifier.calibrator import Calibrator, apply, calibrator_from_row
+from selftrain.verifier.calibration.calibrator import Calibrator, apply, calibrator_from_row
 from selftrain.verifier.directory import LeverDirectory
-from selftrain.verifier.ranking import Ranker, Scored, rank, ranking_to_row
-from selftrain.verifier.sources import complete, outline
-from selftrain.verifier.task import Task
-from selftrain.verifier.train import CALIBRATOR
+from selftrain.verifier.learning.train import CALIBRATOR
+from selftrain.verifier.ranking.rank import Ranker, Scored, rank, ranking_to_row
+from selftrain.verifier.tasks.sources import complete, outline
+from selftrain.verifier.tasks.task import Task
 
 
 def rank_file(
@@ -82,8 +82,8 @@ def _rows(
     config: Config,
     progress: Progress,
 ) -> Iterator[Row]:
-    from selftrain.verifier.network import load
-    from selftrain.verifier.score import log_odds
+    from selftrain.verifier.learning.network import load
+    from selftrain.verifier.learning.score import log_odds
 
     c = config.verifier
     verifier = load(folder, c.model.device)

@@ -26,7 +26,7 @@ from transformers import (
 
 from selftrain.config import VerifierConfig
 from selftrain.models import resolve
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.tasks.task import Candidate, Task
 
 START, END, PAD = 640, 641, 642
 _SPECIAL = {"pad_token_id": PAD, "eos_token_id": END}

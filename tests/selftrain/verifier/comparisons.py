@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from selftrain.config import Config
 from selftrain.verifier.arms import Learner
-from selftrain.verifier.compared import Said
 from selftrain.verifier.directory import Split
-from selftrain.verifier.measure import Measured, measure
-from selftrain.verifier.task import Arm, Candidate, Task
+from selftrain.verifier.report.compared import Said
+from selftrain.verifier.report.measure import Measured, measure
+from selftrain.verifier.tasks.task import Arm, Candidate, Task
 
 LABELS = ("-+", "+--", "--+", "-+", "--", "+-", "-+-", "--+", "-+", "+", "-++", "--+")
 """A task a text, a candidate a letter, + for a right one; the likelihood likes the first best."""

@@ -12,7 +12,7 @@ import sklearn.linear_model  # noqa: F401
 from killed_runs import compare, run
 
 from selftrain.config_file import load_config
-from selftrain.verifier import calibration, judge_calls, learn, network, selection  # noqa: F401
+from selftrain.verifier.ranking import selection  # noqa: F401
 
 POINTS = {
     "learning": "advance round 1  verifier  1 2",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from selftrain.verifier.bins import (
+from selftrain.verifier.calibration.bins import (
     equal_mass,
     equal_width,
     percentile_curve,
@@ -15,15 +15,15 @@ from selftrain.verifier.bins import (
     reliability_bins,
     share_right,
 )
-from selftrain.verifier.calibration import (
+from selftrain.verifier.calibration.calibration import (
     Labelled,
     calibration_to_row,
     labelled,
     measure,
 )
-from selftrain.verifier.ranks import auroc, auroc_pooled, auroc_weighted, auroc_within
-from selftrain.verifier.resampling import task_weights
-from selftrain.verifier.scoring import brier, brier_parts, distinct, ece, nll
+from selftrain.verifier.calibration.ranks import auroc, auroc_pooled, auroc_weighted, auroc_within
+from selftrain.verifier.calibration.resampling import task_weights
+from selftrain.verifier.calibration.scoring import brier, brier_parts, distinct, ece, nll
 
 SEVEN_OF_TEN = [True] * 7 + [False] * 3
 

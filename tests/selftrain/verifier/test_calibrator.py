@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from selftrain.errors import UsageError
-from selftrain.verifier.calibration import Labelled
-from selftrain.verifier.calibrator import (
+from selftrain.verifier.calibration.calibration import Labelled
+from selftrain.verifier.calibration.calibrator import (
     apply,
     calibrate,
     calibrated_to_row,
@@ -17,7 +17,7 @@ from selftrain.verifier.calibrator import (
     can_fit,
     fit,
 )
-from selftrain.verifier.scoring import nll, probabilities
+from selftrain.verifier.calibration.scoring import nll, probabilities
 
 KINDS = ("platt", "temperature", "isotonic")
 GRID = np.linspace(-30, 30, 601)

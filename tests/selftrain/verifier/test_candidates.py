@@ -13,10 +13,10 @@ from selftrain.config_file import load_config
 from selftrain.errors import UsageError
 from selftrain.files import write_rows
 from selftrain.solve import Attempts
-from selftrain.verifier.candidates import Asked, draw
-from selftrain.verifier.likelihood import Likelihood
-from selftrain.verifier.reread import Wording, reread
-from selftrain.verifier.sources import (
+from selftrain.verifier.tasks.candidates import Asked, draw
+from selftrain.verifier.tasks.likelihood import Likelihood
+from selftrain.verifier.tasks.reread import Wording, reread
+from selftrain.verifier.tasks.sources import (
     Outline,
     complete,
     digest,
@@ -24,8 +24,8 @@ from selftrain.verifier.sources import (
     outlines,
     split_outline,
 )
-from selftrain.verifier.task import Candidate, Task
-from selftrain.verifier.task_file import TASKS
+from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task_file import TASKS
 
 ATTEMPTS = Attempts(8, 0.9, 40, (), 0, ("lever",))
 F = few_train()[0].f

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from selftrain.statistics.estimator import pass_at_k
-from selftrain.verifier.draws import (
+from selftrain.verifier.ranking.draws import (
     Drawn,
     by_number,
     doubling_sizes,
     right_by_chance,
     right_within_by_chance,
 )
-from selftrain.verifier.ranking import Scored
-from selftrain.verifier.selection import select
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.ranking.rank import Scored
+from selftrain.verifier.ranking.selection import select
+from selftrain.verifier.tasks.task import Candidate, Task
 
 
 def tasks(number: int, *, size: int = 7, seed: int = 0) -> list[Scored]:

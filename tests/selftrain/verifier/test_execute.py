@@ -5,7 +5,7 @@ from dataclasses import replace
 from judge import Limits
 from selftrain.config import JudgeConfig
 from selftrain.judge import judging_in_rounds
-from selftrain.verifier.execute import run_all
+from selftrain.verifier.tasks.execute import run_all
 
 F = "def f(x: int, n=7):\n    assert x == 18, 'expected 18'\n    return True"
 JUDGING = replace(judging_in_rounds(JudgeConfig(num_workers=1)), limits=Limits(fuel=200_000_000))

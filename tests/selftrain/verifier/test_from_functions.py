@@ -12,10 +12,10 @@ from judge import FunctionProblem, Limits
 from selftrain.config import JudgeConfig
 from selftrain.errors import UsageError
 from selftrain.judge import judging_in_evaluation
-from selftrain.verifier.called import calls_in
-from selftrain.verifier.from_functions import cut, execute, prompt, read_functions_as_tasks
-from selftrain.verifier.mbpp import mbpp_problem
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.tasks.called import calls_in
+from selftrain.verifier.tasks.from_functions import cut, execute, prompt, read_functions_as_tasks
+from selftrain.verifier.tasks.mbpp import mbpp_problem
+from selftrain.verifier.tasks.task import Candidate, Task
 
 JUDGING = replace(
     judging_in_evaluation(JudgeConfig(num_workers=1)), limits=Limits(fuel=1_000_000_000)

@@ -10,11 +10,11 @@ from judge import Limits, Outcome, Verdict
 from puzzles import Puzzle, puzzle_from_source
 from selftrain.config import Config, JudgeConfig
 from selftrain.judge import Judging
-from selftrain.verifier.from_pairs import Solved, chosen, read_solved, tasks_of_pairs
-from selftrain.verifier.results import is_error
-from selftrain.verifier.sources import complete, outline
-from selftrain.verifier.task import Task
-from selftrain.verifier.under_head import input_types, under_head
+from selftrain.verifier.tasks.from_pairs import Solved, chosen, read_solved, tasks_of_pairs
+from selftrain.verifier.tasks.results import is_error
+from selftrain.verifier.tasks.sources import complete, outline
+from selftrain.verifier.tasks.task import Task
+from selftrain.verifier.tasks.under_head import input_types, under_head
 
 JUDGING = Judging(Limits(fuel=1_000_000_000), "strict", False, JudgeConfig(num_workers=1))
 

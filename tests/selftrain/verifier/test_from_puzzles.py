@@ -16,7 +16,7 @@ from selftrain.files import Row, write_json, write_rows
 from selftrain.judge import Judging
 from selftrain.run_directory import RunDirectory
 from selftrain.solve import Attempts
-from selftrain.verifier.from_puzzles import (
+from selftrain.verifier.tasks.from_puzzles import (
     finish,
     named_of_run,
     puzzle_of,
@@ -24,8 +24,8 @@ from selftrain.verifier.from_puzzles import (
     sample_puzzles,
     tasks_of_rows,
 )
-from selftrain.verifier.results import is_error
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.tasks.results import is_error
+from selftrain.verifier.tasks.task import Candidate, Task
 
 JUDGING = Judging(Limits(fuel=1_000_000_000), "strict", False, JudgeConfig(num_workers=1))
 PUZZLE = puzzle_from_source("def f(x: int, n=3):\n    return x == n", name="three", family="is")

@@ -11,7 +11,7 @@ import pytest
 from selftrain.config import JudgeConfig
 from selftrain.errors import UsageError
 from selftrain.judge import Judging, judging_in_evaluation
-from selftrain.verifier.from_questions import (
+from selftrain.verifier.tasks.from_questions import (
     Question,
     cut,
     execute,
@@ -19,8 +19,8 @@ from selftrain.verifier.from_questions import (
     prompt,
     read_questions,
 )
-from selftrain.verifier.tables import as_table, same_table
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.tasks.tables import as_table, same_table
+from selftrain.verifier.tasks.task import Candidate, Task
 
 JUDGING = judging_in_evaluation(JudgeConfig(num_workers=1))
 SCHEMA = "CREATE TABLE town (name TEXT, people INT)"

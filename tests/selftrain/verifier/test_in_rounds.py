@@ -20,7 +20,7 @@ from selftrain.files import Row, read_json, read_rows, write_rows
 from selftrain.judge import NOT_JUDGED
 from selftrain.progress import Progress
 from selftrain.run_directory import RoundDirectory, RunDirectory
-from selftrain.verifier.in_rounds import teach_verifier, whole_tasks
+from selftrain.verifier.rounds.in_rounds import teach_verifier, whole_tasks
 
 SMALL = (
     "rounds=2",

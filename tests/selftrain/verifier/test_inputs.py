@@ -10,8 +10,8 @@ from tiny_networks import END, PAD, START, make_tasks, make_tokenizer
 from selftrain.config import ModelConfig, VerifierConfig
 from selftrain.errors import UsageError
 from selftrain.models import load_tokenizer
-from selftrain.verifier.inputs import Encoded, Reads, read, reads_of, shares_cut
-from selftrain.verifier.lessons import make_lessons
+from selftrain.verifier.learning.inputs import Encoded, Reads, read, reads_of, shares_cut
+from selftrain.verifier.learning.lessons import make_lessons
 
 ALL = Reads("value", programs=True, max_tokens=512)
 TASK = "def f(x: int):\n    return x == 12"

@@ -13,12 +13,12 @@ from tiny_networks import make_network, make_tasks, make_tokenizer, settings
 from selftrain.config import VerifierConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.files import Row
-from selftrain.verifier.inputs import Reads, reads_of
-from selftrain.verifier.learn import draw_steps, learn, task_loss
-from selftrain.verifier.lessons import Lessons, make_lessons
-from selftrain.verifier.network import Verifier, load_base, save
-from selftrain.verifier.score import log_odds
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.learning.inputs import Reads, reads_of
+from selftrain.verifier.learning.learn import draw_steps, learn, task_loss
+from selftrain.verifier.learning.lessons import Lessons, make_lessons
+from selftrain.verifier.learning.network import Verifier, load_base, save
+from selftrain.verifier.learning.score import log_odds
+from selftrain.verifier.tasks.task import Candidate, Task
 
 ALL = Reads("value", programs=True, max_tokens=128)
 

@@ -7,7 +7,7 @@ import pytest
 from selftrain.config import ModelConfig
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.sampling import Completion, Request
-from selftrain.verifier.likelihood import Likelihood, log_probabilities
+from selftrain.verifier.tasks.likelihood import Likelihood, log_probabilities
 
 PROMPTS = (
     "def f(k: int):\n    return k + 964 == 1853\n\ndef g():",

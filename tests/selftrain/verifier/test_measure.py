@@ -9,9 +9,9 @@ from verifier.comparisons import LABELS, compared, said, task, tasks
 
 from selftrain.config import Config, VerifierConfig
 from selftrain.errors import UsageError
-from selftrain.verifier.measure import Measured, measure, measured_to_row
-from selftrain.verifier.sentences import closes, selection_of
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.report.measure import Measured, measure, measured_to_row
+from selftrain.verifier.report.sentences import closes, selection_of
+from selftrain.verifier.tasks.task import Candidate, Task
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,17 @@ from tiny_networks import END, PAD, about, make_network, make_tasks, settings
 
 from selftrain.config import VerifierConfig
 from selftrain.errors import UsageError
-from selftrain.verifier.inputs import Encoded, reads_of
-from selftrain.verifier.learn import learn
-from selftrain.verifier.network import Verifier, in_batches, load, load_base, log_odds, save
-from selftrain.verifier.score import log_odds as score
+from selftrain.verifier.learning.inputs import Encoded, reads_of
+from selftrain.verifier.learning.learn import learn
+from selftrain.verifier.learning.network import (
+    Verifier,
+    in_batches,
+    load,
+    load_base,
+    log_odds,
+    save,
+)
+from selftrain.verifier.learning.score import log_odds as score
 
 KINDS = ("roberta", "bert", "llama", "qwen2", "gpt2", "gpt_neo", "t5", "bart")
 LORA = {"method": "lora", "lora": {"rank": 2}, "learning_rate": 1e-2}

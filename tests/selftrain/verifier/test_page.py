@@ -17,11 +17,11 @@ from selftrain.files import write_json, write_rows
 from selftrain.models import resolve
 from selftrain.statistics import Comparison
 from selftrain.verifier.directory import LeverDirectory
-from selftrain.verifier.facts import read_trained
-from selftrain.verifier.measure import Measured, measure
-from selftrain.verifier.page import publish, terminal_text
-from selftrain.verifier.sentences import closes, differences, lacks, left_out
-from selftrain.verifier.task import Task
+from selftrain.verifier.report.facts import read_trained
+from selftrain.verifier.report.measure import Measured, measure
+from selftrain.verifier.report.page import publish, terminal_text
+from selftrain.verifier.report.sentences import closes, differences, lacks, left_out
+from selftrain.verifier.tasks.task import Task
 
 CONFIG = Config(lever=LeverConfig(arms=("full",)))
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selftrain.errors import UsageError
-from selftrain.verifier.ranking import (
+from selftrain.verifier.ranking.rank import (
     RANKERS,
     Ranker,
     Scored,
@@ -19,8 +19,8 @@ from selftrain.verifier.ranking import (
     rank_draws,
     ranking_to_row,
 )
-from selftrain.verifier.slate import lay_out
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.ranking.slate import lay_out
+from selftrain.verifier.tasks.task import Candidate, Task
 
 
 def candidate(

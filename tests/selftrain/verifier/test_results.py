@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import Execution, Limits, Outcome, run
-from selftrain.verifier.results import (
+from selftrain.verifier.tasks.results import (
     error_of,
     is_error,
     result_key,

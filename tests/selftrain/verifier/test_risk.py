@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from selftrain.verifier.risk import (
+from selftrain.verifier.calibration.risk import (
     at_threshold,
     choose_threshold,
     describe,

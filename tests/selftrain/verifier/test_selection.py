@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selftrain.errors import UsageError
-from selftrain.verifier.ranking import RANKERS, Scored
-from selftrain.verifier.selection import Outcome, Selection, outcome_to_row, select
-from selftrain.verifier.task import Candidate, Task
+from selftrain.verifier.ranking.rank import RANKERS, Scored
+from selftrain.verifier.ranking.selection import Outcome, Selection, outcome_to_row, select
+from selftrain.verifier.tasks.task import Candidate, Task
 
 
 def task(number: int, labels: str, *, greedy: bool | None = True, **fields: Any) -> Scored:

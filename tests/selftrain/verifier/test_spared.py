@@ -16,10 +16,10 @@ from selftrain.progress import Progress
 from selftrain.run_directory import RunDirectory
 from selftrain.sampling import Completion, FinishReason
 from selftrain.solve import Candidate
-from selftrain.verifier import spared
-from selftrain.verifier.ranking import Scored
-from selftrain.verifier.spared import is_explored, judge_in_round, judge_until
-from selftrain.verifier.task import Task
+from selftrain.verifier.ranking.rank import Scored
+from selftrain.verifier.rounds import spared
+from selftrain.verifier.rounds.spared import is_explored, judge_in_round, judge_until
+from selftrain.verifier.tasks.task import Task
 
 ODD, BIG = "def f(x: int):\n    return x % 2 == 1", "def f(x: int):\n    return x > 90"
 PUZZLE = puzzle_from_source(ODD, name="odd")

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from selftrain.errors import UsageError
-from selftrain.verifier.sql import run_sql, schema_of
-from selftrain.verifier.sql_guard import SqlLimits
+from selftrain.verifier.tasks.sql import run_sql, schema_of
+from selftrain.verifier.tasks.sql_guard import SqlLimits
 
 LIMITS = SqlLimits(instructions=1_000_000)
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "

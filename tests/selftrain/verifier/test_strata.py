@@ -2,8 +2,8 @@ from dataclasses import replace
 
 from verifier.comparisons import task
 
-from selftrain.verifier.ranking import Scored
-from selftrain.verifier.strata import by_family
+from selftrain.verifier.ranking.rank import Scored
+from selftrain.verifier.ranking.strata import by_family
 
 
 def scored(name: str, labels: str, family: str) -> Scored:

@@ -9,8 +9,8 @@ import pytest
 
 from selftrain.errors import UsageError
 from selftrain.files import write_rows
-from selftrain.verifier.task import Candidate, Task
-from selftrain.verifier.task_file import (
+from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task_file import (
     TASKS,
     distinct,
     read_as_tasks,

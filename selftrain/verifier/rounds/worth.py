@@ -1,0 +1,203 @@
+"""What verifiers were worth in a round, always on what they did not learn from.
+
+The verifier of the round before is measured on this round's own puzzles: how many judge calls its
+order saves at equal kept pairs. The round's own is measured on the held-out puzzles, the checker
+withheld: how often the one candidate that it chooses of n is right. Both are asked how well their
+probabilities match, since the generator shifts from round to round. Nothing is decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from selftrain.experiment import Experiment
+from selftrain.files import Row, read_json, read_rows, write_json
+from selftrain.judge import NOT_JUDGED
+from selftrain.run_directory import RoundDirectory
+from selftrain.sampling.lazy import LazySampler
+from selftrain.verifier.learning.train import CALIBRATOR
+from selftrain.verifier.ranking.rank import Ranker, Scored, rank, refusal
+from selftrain.verifier.rounds.in_rounds import earlier_verifier, ranker_of, score, whole_tasks
+from selftrain.verifier.tasks.from_puzzles import tasks_of_rows
+from selftrain.verifier.tasks.results import is_error
+from selftrain.verifier.tasks.task import Candidate, Task
+
+MOST_PUZZLES = 2_000
+"""Puzzles of a round that judge calls are counted on: their intervals are narrow enough."""
+SHOWN: tuple[Ranker, ...] = (
+    "greedy",
+    "random",
+    "LM sum",
+    "LM mean",
+    "most frequent",
+    "verifier",
+    "joint",
+    "joint with groups",
+    "oracle",
+)
+"""What chooses one of n; `selftrain lever evaluate` has them all."""
+_COUNTS = ("num_puzzles", "num_programs", "num_calls", "num_not_judged", "num_passed", "fuel")
+
+
+def measure_verifiers(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
+    """Measure the verifiers of this round and of the one before, and write what they were worth."""
+    if not x.config.verifier.enabled or here.number == 0 or here.verifier_worth.exists():
+        return
+    x.release(generator)
+    earlier, own = earlier_verifier(x, here), here.verifier
+    found: Row = {"round": here.number, "reads": x.config.verifier.results}
+    with x.timed(here, "worth", 0, (earlier is not None) + own.exists()) as advance:
+        if earlier is not None:
+            found |= _on_own_puzzles(x, here, earlier)
+            advance(1)
+        if own.exists():
+            found |= _on_held_out(x, here, own)
+            advance(1)
+    x.verifiers.release()
+    write_json(here.verifier_worth, {**found, "metrics": _metrics(found)})
+
+
+def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
+    """Measure the verifier of the round before on what the generator proposed and tried since."""
+    from selftrain.verifier.calibration.judge_calls import savings, savings_to_row
+
+    reads = x.config.verifier.results
+    tasks = [task for task in whole_tasks(x, here, MOST_PUZZLES, with_g=True) if task.candidates]
+    if not any(_is_asked(one, reads) for task in tasks for one in task.candidates):
+        return {"judged": _judged(here, reads)}
+    scored = score(x, folder, tasks)
+    rankers: tuple[Ranker, ...] = (ranker_of(x.config.verifier, tasks), "LM sum")
+    families = [task.family for task in tasks]
+    most, seed = x.config.curate.max_solutions, x.config.seed
+    calls = {
+        ranker: savings_to_row(savings(orders, families, most, seed=seed))
+        for ranker in rankers
+        if (orders := _labels_in_order(x, scored, ranker)) is not None
+    }
+    return {
+        "ranker": rankers[0],
+        "calls": calls,
+        "earlier_calibration": _calibration(x, folder, scored),
+        "judged": _judged(here, reads),
+    }
+
+
+def _is_asked(one: Candidate, reads: str) -> bool:
+    """Tell whether a program needs a call: of those executed first, f never meets a failed one."""
+    return reads == "none" or not is_error(one.result)
+
+
+def _labels_in_order(
+    x: Experiment, scored: Sequence[Scored], ranker: Ranker
+) -> list[list[bool]] | None:
+    """Give the labels of each task's programs that need a call, best first; None where a ranker
+    cannot rank.
+    """
+    c = x.config.verifier
+    if any(refusal(one, ranker, c.likelihood) for one in scored):
+        return None
+    orders = []
+    for one in scored:
+        order = rank(one, ranker, seed=x.config.seed, likelihood=c.likelihood).order
+        candidates = [one.task.candidates[number] for number in order]
+        orders.append([each.label is True for each in candidates if _is_asked(each, c.results)])
+    return orders
+
+
+def _judged(here: RoundDirectory, reads: str) -> Row:
+    """Count the distinct programs of the puzzles judged whole, and of those judged in order.
+
+    `num_calls` of them met f, or the judge where nothing is executed first; `num_not_judged` would
+    have. Fuel is that of all that was run, also of executing g first.
+    """
+    counts = {name: dict.fromkeys(_COUNTS, 0) for name in ("whole", "ordered")}
+    for _, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
+        rows = list(group)
+        programs = {row["g"]: row for row in rows if row["g"] is not None}
+        count = counts["ordered" if rows[0].get("ordered", False) else "whole"]
+        count["num_puzzles"] += 1
+        count["num_programs"] += len(programs)
+        for row in programs.values():
+            spared = row["outcome"] == NOT_JUDGED
+            count["num_not_judged"] += spared
+            count["num_calls"] += not spared and (reads == "none" or row["answer"] is not None)
+            count["num_passed"] += row["passed"]
+            count["fuel"] += row["fuel"]
+    return counts
+
+
+def _on_held_out(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
+    """Let every ranker choose one candidate of each held-out puzzle, the checker withheld."""
+    from selftrain.verifier.ranking.selection import select, selection_to_row
+
+    c = x.config.verifier
+    scored = score(x, folder, _held_out_tasks(x, here))
+    outcome = select(scored, seed=x.config.seed, likelihood=c.likelihood, groups=c.groups)
+    rows = {one.ranker: selection_to_row(one) for one in outcome.rankers if one.ranker in SHOWN}
+    return {
+        "num_tasks": outcome.num_tasks,
+        "num_samples": x.config.evaluate.num_samples,
+        "choices": {name: {**row, "pass_at_k": None} for name, row in rows.items()},
+        "calibration": _calibration(x, folder, scored),
+    }
+
+
+def _held_out_tasks(x: Experiment, here: RoundDirectory) -> list[Task]:
+    puzzles = {puzzle.name: puzzle for puzzle in x.held_out}
+    rows = read_rows(here.evaluation_candidates)
+    named = [
+        (name, puzzles[name], list(group)) for name, group in groupby(rows, lambda row: row["name"])
+    ]
+    return tasks_of_rows(named, x.evaluation(here.number).judging)
+
+
+def _calibration(x: Experiment, folder: Path, scored: Sequence[Scored]) -> Row:
+    """Measure probabilities before and after the calibrator of the verifier's own dev puzzles."""
+    from dataclasses import replace
+
+    from selftrain.verifier.calibration.calibration import calibration_to_row, labelled, measure
+    from selftrain.verifier.calibration.calibrator import apply, calibrator_from_row
+
+    found = labelled(
+        [one.log_odds or () for one in scored],
+        [[candidate.label for candidate in one.task.candidates] for one in scored],
+        [one.task.family for one in scored],
+    )
+    calibrator = calibrator_from_row(read_json(folder / CALIBRATOR))
+    after = replace(found, log_odds=apply(calibrator, found.log_odds))
+    return {
+        "before": calibration_to_row(measure(found, seed=x.config.seed)),
+        "after": calibration_to_row(measure(after, seed=x.config.seed)),
+    }
+
+
+def _metrics(found: Row) -> Row:
+    """Give the flat metrics; none of what was not measured."""
+    metrics: Row = {}
+    for ranker, row in found.get("choices", {}).items():
+        metrics[f"verifier/choose/{_key(ranker)}"] = row["accuracy"]["value"]
+    for ranker, row in found.get("calls", {}).items():
+        metrics[f"verifier/calls_saved/{_key(ranker)}"] = row["saved"]["value"]
+        metrics["verifier/calls_saved/random"] = row["random_saved"]["value"]
+    for part, prefix in (("calibration", "verifier"), ("earlier_calibration", "verifier/earlier")):
+        if part in found:
+            metrics |= _calibration_metrics(found[part], prefix)
+    if "judged" in found:
+        metrics["verifier/num_not_judged"] = found["judged"]["ordered"]["num_not_judged"]
+    return metrics
+
+
+def _calibration_metrics(calibration: Mapping[str, Row], prefix: str) -> Row:
+    before, after = calibration["before"], calibration["after"]
+    metrics: Row = {
+        f"{prefix}/ece": before["ece_equal_mass"]["value"],
+        f"{prefix}/ece_calibrated": after["ece_equal_mass"]["value"],
+    }
+    for name in ("auroc", "auroc_within"):
+        if before[name] is not None:
+            metrics[f"{prefix}/{name}"] = before[name]["value"]
+    return metrics
+
+
+def _key(ranker: str) -> str:
+    return ranker.lower().replace(" ", "_")

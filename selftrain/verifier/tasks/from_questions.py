@@ -1,0 +1,218 @@
+"""Questions with a right answer, and maybe no right program: weak supervision, as in LEVER.
+
+    {"task_id": ..., "question": ..., "language": "python" | "sql", "database": a path from the
+    file's folder (sql alone), "context": a table, a schema, a passage, "gold_result": a literal,
+    "gold_program": ..., "candidates": [...], "greedy": ..., "family": ..., "split": ...}
+
+Of these `task_id`, `question` and `language` are needed. A verifier reads the question, then the
+context; where a question of SQL has none, that is the schema of its database. A Python program
+defines `answer()` or assigns `answer`; a query gives its table, a list of tuples.
+
+A program is right where its result is the gold result. Tables are equal where they have the same
+rows, cell by cell, 18 equal to 18.0, whatever the order of the rows, unless the gold program ends
+in an ORDER BY of the whole; columns keep their order. The gold result of a query may be short: 18
+is `[(18,)]`, and `["a", "b"]` two rows of a column. Not here: what a query may do (sql.py).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from selftrain.errors import UsageError
+from selftrain.files import Row
+from selftrain.humaneval import cut_function
+from selftrain.judge import Judging
+from selftrain.verifier.tasks.candidates import everyone, with_candidates
+from selftrain.verifier.tasks.execute import run_all
+from selftrain.verifier.tasks.formats import read_as_tasks, text_of
+from selftrain.verifier.tasks.results import is_error, same_value
+from selftrain.verifier.tasks.sql import run_sql, schema_of
+from selftrain.verifier.tasks.sql_guard import SqlLimits
+from selftrain.verifier.tasks.tables import as_table, same_table
+from selftrain.verifier.tasks.task import Candidate, Task
+
+HEAD = {"python": "def answer():\n", "sql": "SELECT"}
+"""What a program that is sampled begins with; the last of its prompt."""
+COMMENT = {"python": "# ", "sql": "-- "}
+SQL_TOKEN = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\]
+    | --[^\n]* | /\*.*?\*/ | \w+ | \s+ | .""",
+    re.DOTALL | re.VERBOSE,
+)
+SQL_LIMITS = SqlLimits()
+RUN_ANSWER = """
+
+def g(_before=globals().get("g")):
+    if _before is not None:
+        globals()["g"] = _before
+    return answer() if callable(answer) else answer
+"""
+"""Makes a g of a program, which may have a g of its own and call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, and where its programs run."""
+
+    task: Task
+    language: Literal["python", "sql"]
+    database: Path | None
+    """What a query reads; None for Python."""
+
+
+def read_questions(path: Path, split: str | None = None) -> list[Question]:
+    """Read the questions of a file (`.gz` too), or of its split, candidates made distinct.
+
+    Raises UsageError, also where a database is missing: before any program runs.
+    """
+    schema = cache(schema_of)
+
+    def as_task(row: Row, where: str) -> Row:
+        question = text_of(row, "question", where, "what is asked")
+        database = _database(row, where, path)
+        context = row.get("context")
+        try:
+            # Read in any case, since that finds a database that is none.
+            tables = schema(database) if database else None
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        gold = row.get("gold_result")
+        return {
+            "task_id": row.get("task_id"),
+            "task": "\n".join(filter(None, (question, context or tables))),
+            "gold_program": row.get("gold_program"),
+            "gold_result": _gold_table(gold, where) if database and gold is not None else gold,
+        }
+
+    return [
+        Question(task, row["language"], _database(row, str(path), path))
+        for row, task in read_as_tasks(path, split, as_task)
+    ]
+
+
+def _database(row: Row, where: str, path: Path) -> Path | None:
+    """Give the database of a row of SQL; check its language, and its context."""
+    language = row.get("language")
+    if language not in HEAD:
+        raise UsageError(f"{where}: language is {language!r}. Make it 'python' or 'sql'.")
+    if not isinstance(row.get("context"), str | None):
+        raise UsageError(f"{where}: context is no text. Write the table or passage as text.")
+    if language == "sql":
+        return path.parent / text_of(row, "database", where, "the SQLite file of the question")
+    if row.get("database") is not None:
+        raise UsageError(f"{where}: only a question of SQL has a 'database'. Take it out.")
+    return None
+
+
+def _gold_table(gold: object, where: str) -> str:
+    table = as_table(gold) if isinstance(gold, str) else None
+    if table is None:
+        raise UsageError(
+            f"{where}: gold_result is {gold!r:.60}, which is no table. Write the literal of a list "
+            "of tuples, of a list of values, or of one value, as text."
+        )
+    return table
+
+
+def prompt(question: Question) -> str:
+    """Give what a sampler goes on from: question and context as comments, then a program's head."""
+    lines = question.task.task.splitlines()
+    comments = "".join(f"{COMMENT[question.language]}{line}".rstrip() + "\n" for line in lines)
+    return comments + HEAD[question.language]
+
+
+def cut(question: Question, text: str) -> str | None:
+    """Cut the program out of a completion of the prompt; None where there is none.
+
+    Python's ends where the function does, a query at its `;`, or before a line that is blank or
+    begins in column 0, whichever comes first outside quotes and comments.
+    """
+    head = HEAD[question.language]
+    if question.language == "python":
+        body = cut_function(prompt(question), text)
+    else:
+        body = "".join(_until_end(head + text)).removeprefix(head)
+    return (head + body).rstrip() if body.strip() else None
+
+
+def _until_end(query: str) -> Iterator[str]:
+    for match in SQL_TOKEN.finditer(query):
+        token = match[0]
+        if token == ";" or (token.isspace() and (token[-1] == "\n" or token.count("\n") > 1)):
+            return
+        yield token
+
+
+def is_ordered(query: str) -> bool:
+    """Tell whether a query orders its rows: ORDER BY outside brackets, quotes and comments."""
+    depth = 0
+    words: list[str] = []
+    for match in SQL_TOKEN.finditer(query):
+        token = match[0].lower()
+        depth += (token == "(") - (token == ")")
+        if depth == 0 and not token.isspace() and not token.startswith(("--", "/*")):
+            words.append(token)
+    return any(pair == ("order", "by") for pair in pairwise(words))
+
+
+def execute(
+    questions: Sequence[Question], judging: Judging, limits: SqlLimits = SQL_LIMITS
+) -> list[Task]:
+    """Fill results and labels of candidates that are None, and gold results from gold programs.
+
+    A label stays None where no gold result is known, and a gold program that fails gives none. What
+    one program does, the others do not notice. Raises `judge.JudgeError`, and UsageError where a
+    database is gone.
+    """
+    results = _run(questions, judging, limits)
+
+    def finish(question: Question) -> Task:
+        task = question.task
+        if task.gold_result is None and task.gold_program is not None:
+            gold = results[question.database, task.gold_program]
+            task = replace(task, gold_result=None if is_error(gold) else gold)
+
+        def fill(task: Task, one: Candidate) -> Candidate:
+            result = one.result
+            if result is None:
+                result = results[question.database, one.program]
+            label = _label(task, question.database, result) if one.label is None else one.label
+            return replace(one, result=result, label=label)
+
+        return with_candidates(task, fill)
+
+    return [finish(question) for question in questions]
+
+
+def _run(
+    questions: Sequence[Question], judging: Judging, limits: SqlLimits
+) -> dict[tuple[Path | None, str], str]:
+    """Run every program whose result is not known, once; its key is where and what."""
+    wanted: dict[tuple[Path | None, str], None] = {}
+    for question in questions:
+        task = question.task
+        programs = [one.program for one in everyone(task) if one.result is None]
+        if task.gold_result is None and task.gold_program is not None:
+            programs.append(task.gold_program)
+        wanted.update(dict.fromkeys((question.database, program) for program in programs))
+    python = [key for key in wanted if key[0] is None]
+    ran = run_all([(program + RUN_ANSWER, None) for _, program in python], judging)
+    results = dict(zip(python, ran, strict=True))
+    for database, query in wanted:
+        if database is not None:
+            results[database, query] = run_sql(database, query, limits)
+    return results
+
+
+def _label(task: Task, database: Path | None, result: str) -> bool | None:
+    """Say whether a result is right, as far as that is known."""
+    if task.gold_result is None:
+        return None
+    if database is None:
+        return same_value(result, task.gold_result)
+    ordered = task.gold_program is not None and is_ordered(task.gold_program)
+    return same_table(result, task.gold_result, ordered=ordered)

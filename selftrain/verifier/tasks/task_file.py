@@ -1,0 +1,176 @@
+"""Files of tasks: a row a task, with its candidates.
+
+    {"task_id": ..., "task": ..., "candidates": [{"program": ..., "sum_logprob": ..., "num_tokens":
+    ..., "result": ..., "label": ..., "num_samples": ...}], "greedy": {a candidate}, "gold_program":
+    ..., "gold_result": ..., "family": ..., "split": ...}
+
+A row needs `task_id`, `task` and `candidates`, which may be empty; a candidate needs `program`.
+What is unknown is null or absent. Not here: what each key may hold (task_rows.py), running and
+labelling.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from pathlib import Path
+
+from puzzles.files import PuzzleFileError
+from puzzles.jsonl import read_objects
+from selftrain.errors import UsageError
+from selftrain.files import Format, Row
+from selftrain.verifier.tasks.results import shown
+from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task_rows import check_row
+
+
+def read_tasks(path: Path, split: str | None = None) -> list[Task]:
+    """Read the tasks of a file (`.gz` too), their candidates made distinct; raise UsageError.
+
+    Of a file whose rows name a `split`, only the rows of this one, where one is asked for.
+    """
+    return [task for _, task in read_as_tasks(path, split, lambda row, where: row)]
+
+
+def read_as_tasks(
+    path: Path, split: str | None, as_task: Callable[[Row, str], Row]
+) -> list[tuple[Row, Task]]:
+    """Read rows of another format, each with its task; the rest is as in read_tasks.
+
+    `as_task` is given a row, and its file and line for messages, and gives the row of a task.
+    """
+    found: list[tuple[Row, Task]] = []
+    splits: list[str | None] = []
+    line_of: dict[str, str] = {}
+    try:
+        for where, row in read_objects(path):
+            task_row = as_task(row, where)
+            check_row(task_row, where)
+            _note(task_row["task_id"], where, line_of)
+            splits.append(task_row.get("split"))
+            if split is None or splits[-1] in (None, split):
+                found.append((row, _distinct_task(task_from_row(task_row), where)))
+    except PuzzleFileError as error:
+        raise UsageError(str(error)) from None
+    if split is not None:
+        _check_splits(path, split, splits)
+    return found
+
+
+def task_to_row(task: Task) -> Row:
+    """Flatten a task: a row of a file of tasks."""
+    return asdict(task)
+
+
+def task_from_row(row: Row) -> Task:
+    """Rebuild what `task_to_row` flattened, or a row that was checked."""
+    greedy = row.get("greedy")
+    return Task(
+        row["task_id"],
+        row["task"],
+        tuple(_candidate(candidate) for candidate in row["candidates"]),
+        greedy=_candidate(greedy) if greedy else None,
+        gold_program=row.get("gold_program"),
+        gold_result=row.get("gold_result"),
+        family=row.get("family") or "",
+    )
+
+
+TASKS = Format("tasks", task_to_row, task_from_row)
+
+
+def distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Join candidates of equal text, in the order in which a text comes first.
+
+    Their samples are added up; the largest log-probability stays, with its tokens, and the result
+    and label of the first that is labelled. Raises ValueError where labels of one text differ.
+    """
+    found: dict[str, Candidate] = {}
+    for candidate in candidates:
+        before = found.get(candidate.program)
+        found[candidate.program] = _joined(before, candidate) if before else candidate
+    return tuple(found.values())
+
+
+def refuse_overlap(splits: Mapping[str, Sequence[Task]]) -> None:
+    """Raise UsageError where two splits share a task, by its task_id or by its text."""
+    for (name, tasks), (other, others) in combinations(splits.items(), 2):
+        ids = {task.task_id for task in others}
+        twins = {task.task.strip(): task.task_id for task in others}
+        shared = [task for task in tasks if task.task_id in ids or task.task.strip() in twins]
+        if shared:
+            first = shared[0]
+            like = "" if first.task_id in ids else f" (the text of {twins[first.task.strip()]!r})"
+            raise UsageError(
+                f"{name} and {other} have {len(shared):,} tasks in common, such as "
+                f"{first.task_id!r}{like}. Split by task, so that none is in both."
+            )
+
+
+def _candidate(row: Row) -> Candidate:
+    sum_logprob = row.get("sum_logprob")
+    return Candidate(
+        row["program"],
+        None if sum_logprob is None else float(sum_logprob),
+        row.get("num_tokens"),
+        row.get("result"),
+        row.get("label"),
+        row.get("num_samples", 1),
+    )
+
+
+def _distinct_task(task: Task, where: str) -> Task:
+    try:
+        return replace(task, candidates=distinct(task.candidates))
+    except ValueError as error:
+        raise UsageError(f"{where}, task {task.task_id!r}: {error}") from None
+
+
+def _joined(a: Candidate, b: Candidate) -> Candidate:
+    """Join two candidates of one text; a is the earlier one."""
+    if None is not a.label != b.label is not None:
+        raise ValueError(
+            f"the program {shown(a.program, 60)!r} is labelled both true and false. Give each text "
+            "one label."
+        )
+    # Results may differ: how an error is told can depend on what was judged beside it.
+    known, other = (b, a) if (_knows(b) > _knows(a)) else (a, b)
+    likelier = b if _likelihood(b) > _likelihood(a) else a
+    return replace(
+        likelier,
+        result=other.result if known.result is None else known.result,
+        label=known.label,
+        num_samples=a.num_samples + b.num_samples,
+    )
+
+
+def _knows(candidate: Candidate) -> tuple[bool, bool]:
+    return candidate.label is not None, candidate.result is not None
+
+
+def _likelihood(candidate: Candidate) -> tuple[bool, float]:
+    return candidate.sum_logprob is not None, candidate.sum_logprob or 0.0
+
+
+def _note(task_id: str, where: str, line_of: dict[str, str]) -> None:
+    """Note where a task stands; raise UsageError where it stands twice."""
+    if task_id in line_of:
+        raise UsageError(
+            f"{where}: the task_id {task_id!r} is already on {line_of[task_id]}. Give each task "
+            "its own."
+        )
+    line_of[task_id] = where.rpartition(", ")[2]
+
+
+def _check_splits(path: Path, split: str, splits: Sequence[str | None]) -> None:
+    """Raise UsageError where the rows do not say which of them are of the split."""
+    counts = Counter(splits)
+    if counts[None] == len(splits) or (counts[split] and not counts[None]):
+        return
+    if counts[None]:
+        raise UsageError(
+            f"{path}: {counts[None]:,} rows name no 'split', and others do. Name it in each, or "
+            "in none."
+        )
+    there = ", ".join(f"{name!r} ({count:,})" for name, count in counts.most_common(5))
+    raise UsageError(f"{path}: no row is of the split {split!r}. There is {there}.")
