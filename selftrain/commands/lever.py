@@ -17,6 +17,11 @@ def add(commands: Any) -> None:
     """Add the command's own commands and their arguments."""
     lever = commands.add_parser("lever", help="learn to rank candidates that no checker has seen")
     parts = lever.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_train_and_evaluate(parts)
+    _add_rank(parts)
+
+
+def _add_train_and_evaluate(parts: Any) -> None:
     train = parts.add_parser("train", help="sample and execute candidates, train a verifier")
     evaluate = parts.add_parser(
         "evaluate", help="the same, then measure rankings against each other; report them"
@@ -33,6 +38,10 @@ def add(commands: Any) -> None:
             )
         command.add_argument("--run-dir", type=Path, help="where all lies (default: runs/NAME)")
         _add_arms(command, "train one verifier alone, and let it {}")
+    _add_no_groups(evaluate)
+
+
+def _add_rank(parts: Any) -> None:
     rank = parts.add_parser("rank", help="rank the candidates of tasks by a trained verifier")
     rank.set_defaults(run=_rank)
     rank.add_argument("verifier", type=Path, help="a folder of `selftrain lever train`")
@@ -42,10 +51,13 @@ def add(commands: Any) -> None:
     add_settings(rank)
     rank.add_argument("--output", type=Path, help="write a row a task to this file")
     _add_arms(rank, "take the verifier that was trained to {}")
-    for command in (evaluate, rank):
-        command.add_argument(
-            "--no-groups", action="store_true", help="do not pool programs of the same result"
-        )
+    _add_no_groups(rank)
+
+
+def _add_no_groups(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--no-groups", action="store_true", help="do not pool programs of the same result"
+    )
 
 
 def _add_arms(command: argparse.ArgumentParser, what: str) -> None:
@@ -77,7 +89,10 @@ def _rank(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
 
     settings = [*options.settings, *(["verifier.groups=false"] if options.no_groups else [])]
-    config = load_config(None, settings)
+    # What it learnt from was sampled so, and a score is of the same kind.
+    near = (options.verifier, *options.verifier.resolve().parents[:2])
+    found = (folder / "config.yaml" for folder in near)
+    config = load_config(next((path for path in found if path.is_file()), None), settings)
     from selftrain.verifier.rank_file import rank_file
 
     return rank_file(config, options.verifier, options.arm, options.tasks, options.output)

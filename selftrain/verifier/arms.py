@@ -49,10 +49,6 @@ class Learner:
         """Say what it reads."""
         return reads_of(config, self.arm)
 
-    def seed(self, seed: int) -> int:
-        """Give the seed of its head and of the order it learns in: the same for all arms."""
-        return derive_seed(seed, "verifier")
-
     def choose(self, tasks: Sequence[Task], seed: int) -> list[Task]:
         """Draw the samples that it learns from, the first of one shuffled list a task."""
         if self.size is None:

@@ -17,6 +17,7 @@ from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_rows, write_rows
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, describe_model, provenance
+from selftrain.seeds import derive_seed
 from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
 from selftrain.verifier.learning.train import train_verifier
@@ -30,7 +31,6 @@ _MAY_CHANGE = (
     "lever.max_risk",
     "verifier.groups",
     "verifier.likelihood",
-    "verifier.calibrator",
 )
 """Settings that no task and no verifier depends on: what is there stays good."""
 
@@ -129,7 +129,7 @@ def make_verifier(
             learner.reads(c),
             learner.choose(tasks["train"], x.config.seed),
             tasks["dev"],
-            seed=learner.seed(x.config.seed),
+            seed=derive_seed(x.config.seed, "verifier"),  # the same for all
             advance=advance,
         )
 
