@@ -1,10 +1,12 @@
 """`selftrain lever` over task files: it goes on where it stopped, refuses what cannot be, ranks."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
+from selftrain.cli import main
 from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.errors import UsageError
@@ -153,3 +155,18 @@ def test_an_arm_that_was_not_trained_is_named(config: Config, tmp_path: Path) ->
         rank_file(config, tmp_path / "a", "no-program", "tasks.jsonl", None)
     with pytest.raises(UsageError, match="holds no verifier"):
         rank_file(config, tmp_path, None, "tasks.jsonl", None)
+
+
+def test_rank_goes_by_the_configuration_that_its_verifier_was_made_with(
+    config: Config, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    by_mean = config.verifier.model_copy(update={"likelihood": "mean"})
+    lever(config.model_copy(update={"verifier": by_mean}), tmp_path / "a", evaluate=False)
+    output = tmp_path / "ranked.jsonl"
+    asked = ["lever", "rank", str(tmp_path / "a"), str(sources["test"]), "--no-groups"]
+    assert main([*asked, "--output", str(output)]) == 0
+    likelihood = {f"test-{number}": -1.0 - number % 3 for number in range(300, 306)}
+    for row in read_rows(output):
+        for one in row["candidates"]:
+            of_right = -math.log1p(math.exp(-one["log_odds"]))
+            assert one["score"] == pytest.approx(likelihood[row["task_id"]] / 9 + of_right)
