@@ -14,6 +14,7 @@ from selftrain.seeds import derive_seed
 from selftrain.statistics import Estimate
 from selftrain.statistics.estimator import Floats
 from selftrain.statistics.intervals import cluster_names
+from selftrain.statistics.resampling import task_weights, with_interval
 from selftrain.verifier.calibration.bins import (
     Bin,
     Bools,
@@ -23,7 +24,6 @@ from selftrain.verifier.calibration.bins import (
     reliability_bins,
 )
 from selftrain.verifier.calibration.ranks import auroc_pooled, auroc_within
-from selftrain.verifier.calibration.resampling import task_weights, with_interval
 from selftrain.verifier.calibration.scoring import (
     GroupSums,
     distinct,

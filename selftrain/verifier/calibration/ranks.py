@@ -12,8 +12,8 @@ from selftrain.seeds import derive_seed
 from selftrain.statistics import Estimate
 from selftrain.statistics.estimator import Floats
 from selftrain.statistics.intervals import mean_with_interval
+from selftrain.statistics.resampling import task_weights, with_interval
 from selftrain.verifier.calibration.bins import Bools, Ints
-from selftrain.verifier.calibration.resampling import task_weights, with_interval
 
 _MOST_CELLS = 2_000_000
 """Numbers held at once while replicates are gone through."""

@@ -18,16 +18,16 @@ from selftrain.statistics.estimator import Floats
 from selftrain.verifier.calibration.bins import PercentilePoint, curve_to_row, percentile_curve
 from selftrain.verifier.calibration.calibration import Labelled
 from selftrain.verifier.calibration.calibration import labelled as joined
-from selftrain.verifier.calibration.judge_calls import (
+from selftrain.verifier.calibration.ranks import auroc_pooled, auroc_within
+from selftrain.verifier.directory import Split
+from selftrain.verifier.ranking.draws import Drawn, by_number, doubling_sizes, drawn_to_row
+from selftrain.verifier.ranking.judge_calls import (
     Savings,
     calls_until,
     saved_share,
     savings,
     savings_to_row,
 )
-from selftrain.verifier.calibration.ranks import auroc_pooled, auroc_within
-from selftrain.verifier.directory import Split
-from selftrain.verifier.ranking.draws import Drawn, by_number, doubling_sizes, drawn_to_row
 from selftrain.verifier.ranking.rank import (
     Likelihood,
     Ranker,

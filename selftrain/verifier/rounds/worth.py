@@ -59,7 +59,7 @@ def measure_verifiers(x: Experiment, here: RoundDirectory, generator: LazySample
 
 def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
     """Measure the verifier of the round before on what the generator proposed and tried since."""
-    from selftrain.verifier.calibration.judge_calls import savings, savings_to_row
+    from selftrain.verifier.ranking.judge_calls import savings, savings_to_row
 
     reads = x.config.verifier.results
     tasks = [task for task in whole_tasks(x, here, MOST_PUZZLES, with_g=True) if task.candidates]

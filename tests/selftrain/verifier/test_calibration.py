@@ -22,7 +22,7 @@ from selftrain.verifier.calibration.calibration import (
     measure,
 )
 from selftrain.verifier.calibration.ranks import auroc, auroc_pooled, auroc_weighted, auroc_within
-from selftrain.verifier.calibration.resampling import task_weights
+from selftrain.statistics.resampling import task_weights
 from selftrain.verifier.calibration.scoring import brier, brier_parts, distinct, ece, nll
 
 SEVEN_OF_TEN = [True] * 7 + [False] * 3

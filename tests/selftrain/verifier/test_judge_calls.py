@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from selftrain.verifier.calibration.judge_calls import (
+from selftrain.verifier.ranking.judge_calls import (
     calls_until,
     expected_calls,
     saved_share,

@@ -1,7 +1,7 @@
 """Intervals over tasks of what is no mean over tasks: shares of candidates, ratios, areas.
 
-The draws are those of selftrain/statistics, so that all numbers of a run see the same replicates.
-Means over tasks themselves are that package's.
+The draws are those of intervals.py, so that all numbers of a run see the same replicates.
+Means over tasks themselves are there.
 """
 
 from collections.abc import Sequence

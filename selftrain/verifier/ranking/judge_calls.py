@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from selftrain.files import Row
 from selftrain.statistics import Estimate
-from selftrain.verifier.calibration.resampling import task_weights, with_interval
+from selftrain.statistics.resampling import task_weights, with_interval
 
 
 @dataclass(frozen=True, slots=True)
