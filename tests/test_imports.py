@@ -16,6 +16,7 @@ MAY_TRAIN = {
     "selftrain/plan/show.py",
     "selftrain/plan/weights.py",
     "selftrain/sampling/local.py",
+    "selftrain/sampling/prompts.py",
     "selftrain/sampling/stopping.py",
     "selftrain/verifier/learning/adapter.py",
     "selftrain/verifier/learning/fitness.py",

@@ -1,6 +1,6 @@
 """Sampling by transformers, in this process.
 
-A prompt that is sampled many times is read once: its key-value cache is copied to all its samples.
+A prompt that is sampled many times is read once (prompts.py).
 Finished rows leave the batch. Every row draws from numbers of its own seed, so a sample does not
 depend on what else is in its batch, but for rounding in the last bit of a probability.
 Where a definition ends is decided in stopping.py.
@@ -8,14 +8,14 @@ Where a definition ends is decided in stopping.py.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.prompts import read_prompts
 from selftrain.sampling.stopping import DefinitionEnd
 
 COMPACT_BELOW = 0.75
@@ -94,7 +94,7 @@ class TransformersSampler:
         max_new_tokens: int,
         advance: Callable[[int], object],
     ) -> None:
-        logits, cache, mask = self._read_prompts(batch.rows)
+        logits, cache, mask = read_prompts(self._model, [row.prompt for row in batch.rows])
         for step in range(max_new_tokens):
             drawn, logprobs = _draw(logits, batch.uniforms[batch.places, step], temperature)
             num_finished = self._record(batch, drawn, logprobs, last=step + 1 == max_new_tokens)
@@ -115,32 +115,6 @@ class TransformersSampler:
                 cache=cache,
                 use_cache=True,
             ).logits[:, -1]
-
-    def _read_prompts(self, rows: list["_Row"]) -> tuple[torch.Tensor, DynamicCache, torch.Tensor]:
-        """Read each distinct prompt once, and copy what was read to its rows. Pads on the left."""
-        device = self._model.device
-        prompts = [prompt for prompt, _ in groupby(row.prompt for row in rows)]
-        owner = torch.tensor(
-            [i for i, (_, group) in enumerate(groupby(rows, key=lambda r: r.prompt)) for _ in group]
-        )
-        longest = max(map(len, prompts))
-        ids = torch.zeros(len(prompts), longest, dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for i, prompt in enumerate(prompts):
-            ids[i, longest - len(prompt) :] = torch.tensor(prompt)
-            mask[i, longest - len(prompt) :] = 1
-        ids, mask, owner = ids.to(device), mask.to(device), owner.to(device)
-        cache = DynamicCache(config=self._model.config)
-        out = self._model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=(mask.cumsum(dim=1) - 1).clamp(min=0),
-            cache=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        cache.batch_select_indices(owner)
-        return out.logits[:, -1][owner], cache, mask[owner]
 
     def _record(
         self, batch: "_Batch", drawn: NDArray[np.int64], logprobs: NDArray[np.float64], last: bool

@@ -6,7 +6,6 @@ is an `ERROR:` of its own and no other's.
 
 from collections.abc import Sequence
 
-from judge import run_many
 from selftrain.judge import Judging
 from selftrain.verifier.tasks.results import result_of
 
@@ -17,11 +16,4 @@ def run_all(programs: Sequence[tuple[str, str | None]], judging: Judging) -> lis
     g is called on the inputs of f, which is not called; without an f, on none. Raises
     `judge.JudgeError` where the judge cannot run.
     """
-    executions = run_many(
-        programs,
-        judging.limits,
-        judging.config.num_workers,
-        backend=judging.config.backend,
-        address=judging.config.address,
-    )
-    return [result_of(execution) for execution in executions]
+    return [result_of(execution) for execution in judging.execute(programs)]

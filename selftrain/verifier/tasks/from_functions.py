@@ -21,11 +21,12 @@ from selftrain.judge import Judging
 from selftrain.verifier.tasks.called import calls_in
 from selftrain.verifier.tasks.candidates import everyone, with_candidates
 from selftrain.verifier.tasks.execute import run_all
-from selftrain.verifier.tasks.formats import read_as_tasks, text_of
 from selftrain.verifier.tasks.literals import read
 from selftrain.verifier.tasks.mbpp import mbpp_problem, signature
 from selftrain.verifier.tasks.results import error_of, is_error
 from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task_file import read_as_tasks
+from selftrain.verifier.tasks.task_rows import text_of
 
 RUN_CALLS = """
 _source = {source!r}

@@ -28,12 +28,13 @@ from selftrain.humaneval import cut_function
 from selftrain.judge import Judging
 from selftrain.verifier.tasks.candidates import everyone, with_candidates
 from selftrain.verifier.tasks.execute import run_all
-from selftrain.verifier.tasks.formats import read_as_tasks, text_of
 from selftrain.verifier.tasks.results import is_error, same_value
 from selftrain.verifier.tasks.sql import run_sql, schema_of
 from selftrain.verifier.tasks.sql_guard import SqlLimits
 from selftrain.verifier.tasks.tables import as_table, same_table
 from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task_file import read_as_tasks
+from selftrain.verifier.tasks.task_rows import text_of
 
 HEAD = {"python": "def answer():\n", "sql": "SELECT"}
 """What a program that is sampled begins with; the last of its prompt."""

@@ -8,7 +8,6 @@ Whoever wants the end of a program counted gives it as part of the completion.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from selftrain.config import ModelConfig
@@ -16,13 +15,13 @@ from selftrain.models import context_tokens, load_model, load_tokenizer
 
 if TYPE_CHECKING:
     import torch
-    from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 MOST_LOGITS = 2**28
 """Numbers that the logits of one batch may have: a gigabyte in float32."""
 
 
-class Likelihood(NamedTuple):
+class Logprob(NamedTuple):
     """What a model says of one completion."""
 
     sum_logprob: float
@@ -40,15 +39,15 @@ class Reader:
 
     def read(
         self, pairs: Sequence[tuple[str, str]], *, advance: Callable[[int], object]
-    ) -> list[Likelihood | None]:
-        """Read each (prompt, completion); see `log_probabilities`.
+    ) -> list[Logprob | None]:
+        """Read each (prompt, completion); see `read_logprobs`.
 
         Raises UsageError where there is no such model, or a server holds it.
         """
         if self._loaded is None:
             self._loaded = load_model(self._config), load_tokenizer(self._config)
         model, tokenizer = self._loaded
-        return log_probabilities(
+        return read_logprobs(
             model,
             tokenizer,
             pairs,
@@ -69,7 +68,7 @@ class _Row:
     completion: list[int]
 
 
-def log_probabilities(
+def read_logprobs(
     model: "PreTrainedModel",
     tokenizer: "PreTrainedTokenizerBase",
     pairs: Sequence[tuple[str, str]],
@@ -77,7 +76,7 @@ def log_probabilities(
     batch_size: int,
     context_tokens: int,
     advance: Callable[[int], object],
-) -> list[Likelihood | None]:
+) -> list[Logprob | None]:
     """Read each (prompt, completion) and give the completion's log-probability, in order.
 
     None where the two have more than `context_tokens` tokens, or the prompt none. A prompt that
@@ -85,7 +84,7 @@ def log_probabilities(
     """
     import torch
 
-    found: list[Likelihood | None] = [None] * len(pairs)
+    found: list[Logprob | None] = [None] * len(pairs)
     rows = []
     for row in _tokenized(tokenizer, pairs):
         if row.prompt and len(row.prompt) + len(row.completion) <= context_tokens:
@@ -97,7 +96,7 @@ def log_probabilities(
     with torch.inference_mode():
         for batch in _batches(rows, batch_size, vocabulary):
             for row, total in zip(batch, _read(model, batch), strict=True):
-                found[row.index] = Likelihood(total, len(row.completion))
+                found[row.index] = Logprob(total, len(row.completion))
             advance(len(batch))
     return found
 
@@ -154,7 +153,9 @@ def _read(model: "PreTrainedModel", batch: Sequence[_Row]) -> list[float]:
     """Give the sum of each row's log-probabilities."""
     import torch
 
-    first, cache, mask = _read_prompts(model, batch)
+    from selftrain.sampling.prompts import read_prompts
+
+    first, cache, mask = read_prompts(model, [row.prompt for row in batch])
     longest = max(len(row.completion) for row in batch)
     totals = [0.0] * len(batch)
     if longest == 0:
@@ -176,39 +177,6 @@ def _read(model: "PreTrainedModel", batch: Sequence[_Row]) -> list[float]:
         ).logits
         logits = torch.cat([logits, rest], dim=1)
     return [_sum(logits[i], row.completion) for i, row in enumerate(batch)]
-
-
-def _read_prompts(
-    model: "PreTrainedModel", batch: Sequence[_Row]
-) -> tuple["torch.Tensor", "DynamicCache", "torch.Tensor"]:
-    """Read each distinct prompt once, padded on the left; copy what was read to its rows.
-
-    Gives the logits after each prompt (rows x vocabulary), the cache, and the mask.
-    """
-    import torch
-    from transformers import DynamicCache
-
-    groups = [(prompt, len(list(g))) for prompt, g in groupby(batch, key=lambda row: row.prompt)]
-    longest = max(len(prompt) for prompt, _ in groups)
-    ids = torch.zeros(len(groups), longest, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for i, (prompt, _) in enumerate(groups):
-        ids[i, longest - len(prompt) :] = torch.tensor(prompt)
-        mask[i, longest - len(prompt) :] = 1
-    counts = torch.tensor([count for _, count in groups])
-    owner = torch.arange(len(groups)).repeat_interleave(counts).to(model.device)
-    ids, mask = ids.to(model.device), mask.to(model.device)
-    cache = DynamicCache(config=model.config)
-    out = model(
-        input_ids=ids,
-        attention_mask=mask,
-        position_ids=(mask.cumsum(dim=1) - 1).clamp(min=0),
-        cache=cache,
-        use_cache=True,
-        logits_to_keep=1,
-    )
-    cache.batch_select_indices(owner)
-    return out.logits[:, -1][owner], cache, mask[owner]
 
 
 def _sum(logits: "torch.Tensor", completion: Sequence[int]) -> float:

@@ -14,7 +14,7 @@ from selftrain.verifier.tasks.from_file import HEAD, asked
 from selftrain.verifier.tasks.from_functions import FunctionTask
 from selftrain.verifier.tasks.from_puzzles import puzzle_of
 from selftrain.verifier.tasks.from_questions import Question
-from selftrain.verifier.tasks.likelihood import Likelihood
+from selftrain.verifier.tasks.likelihood import Logprob
 from selftrain.verifier.tasks.task import Candidate, Task
 
 END = "\n\nassert"
@@ -52,7 +52,7 @@ def wording_of_item(item: Question | FunctionTask) -> Wording:
 def reread(
     tasks: Sequence[Task],
     wordings: Mapping[str, Wording],
-    read: Callable[[Sequence[tuple[str, str]]], list[Likelihood | None]],
+    read: Callable[[Sequence[tuple[str, str]]], list[Logprob | None]],
     say: Callable[[str], object],
 ) -> list[Task]:
     """Replace all log-probabilities by what `read` says of (prompt, completion).
@@ -82,7 +82,7 @@ def reread(
     return done
 
 
-def _told(one: Candidate, likelihood: Likelihood | None) -> Candidate | None:
+def _told(one: Candidate, likelihood: Logprob | None) -> Candidate | None:
     if likelihood is None:
         return None
     return replace(one, sum_logprob=likelihood.sum_logprob, num_tokens=likelihood.num_tokens)

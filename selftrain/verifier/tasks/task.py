@@ -13,10 +13,11 @@ class Candidate:
     program: str
     """Its text; no other candidate of the task has the same."""
     sum_logprob: float | None
-    """Sum of its tokens' log-probabilities in nats, at temperature 1, unwarped; None where whoever
-    drew it tells none."""
+    """Sum of the log-probabilities of its completion's tokens in nats, at temperature 1, unwarped;
+    None where whoever drew it tells none. The completion is what follows the head that the prompt
+    ends in, with the token by which it was seen to end, where there is one."""
     num_tokens: int | None
-    """Tokens of that sum."""
+    """Tokens of that completion."""
     result: str | None
     """What it returned, as a canonical Python literal, or `ERROR: reason`; None where unknown."""
     label: bool | None

@@ -12,6 +12,7 @@ labelling.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -23,13 +24,16 @@ from selftrain.verifier.tasks.results import shown
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_rows import check_row
 
+KEPT = ("candidates", "greedy", "gold_result", "family", "split")
+"""Keys that mean in every format what they mean here; another format's rows may lack all."""
+
 
 def read_tasks(path: Path, split: str | None = None) -> list[Task]:
     """Read the tasks of a file (`.gz` too), their candidates made distinct; raise UsageError.
 
     Of a file whose rows name a `split`, only the rows of this one, where one is asked for.
     """
-    return [task for _, task in read_as_tasks(path, split, lambda row, where: row)]
+    return [task for _, task in _read(path, split, lambda row, where: row)]
 
 
 def read_as_tasks(
@@ -37,8 +41,20 @@ def read_as_tasks(
 ) -> list[tuple[Row, Task]]:
     """Read rows of another format, each with its task; the rest is as in read_tasks.
 
-    `as_task` is given a row, and its file and line for messages, and gives the row of a task.
+    `as_task` is given a row, and its file and line for messages, and gives the row of a task, which
+    may lack `KEPT`.
     """
+    return _read(path, split, partial(_with_kept, as_task))
+
+
+def _with_kept(as_task: Callable[[Row, str], Row], row: Row, where: str) -> Row:
+    kept = {key: row[key] for key in KEPT if key in row}
+    return {"candidates": [], **kept, **as_task(row, where)}
+
+
+def _read(
+    path: Path, split: str | None, as_task: Callable[[Row, str], Row]
+) -> list[tuple[Row, Task]]:
     found: list[tuple[Row, Task]] = []
     splits: list[str | None] = []
     line_of: dict[str, str] = {}

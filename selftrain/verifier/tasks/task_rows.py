@@ -90,6 +90,18 @@ def check_row(row: Row, where: str) -> None:
         )
 
 
+def text_of(row: Row, key: str, where: str, wanted: str) -> str:
+    """Give a text that a row of another format must have; `wanted` says what it is for.
+
+    Raises UsageError.
+    """
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        found = f"{key} is {value!r:.60}" if key in row else f"there is no {key!r}"
+        raise UsageError(f"{where}: {found}. Give {wanted}, as text.")
+    return value
+
+
 def _candidates(row: Row) -> Iterator[tuple[str, Row]]:
     """Give each candidate of a row, and its name in messages."""
     yield from ((f"candidates[{i}]", one) for i, one in enumerate(row["candidates"]))

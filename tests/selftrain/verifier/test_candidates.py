@@ -14,7 +14,7 @@ from selftrain.errors import UsageError
 from selftrain.files import write_rows
 from selftrain.solve import Attempts
 from selftrain.verifier.tasks.candidates import Asked, draw
-from selftrain.verifier.tasks.likelihood import Likelihood
+from selftrain.verifier.tasks.likelihood import Logprob
 from selftrain.verifier.tasks.reread import Wording, reread
 from selftrain.verifier.tasks.sources import (
     Outline,
@@ -191,9 +191,9 @@ def test_what_a_model_cannot_have_drawn_is_left_out_and_told() -> None:
     asked: list[tuple[str, str]] = []
     said: list[str] = []
 
-    def read(pairs: Sequence[tuple[str, str]]) -> list[Likelihood | None]:
+    def read(pairs: Sequence[tuple[str, str]]) -> list[Logprob | None]:
         asked.extend(pairs)
-        return [Likelihood(-3.0, 2), None]
+        return [Logprob(-3.0, 2), None]
 
     (done,) = reread([task], {"t": Wording("?\n\ndef g():", "def g():", "\n")}, read, said.append)
     assert asked == [("?\n\ndef g():", " 1\n"), ("?\n\ndef g():", "long\n")]

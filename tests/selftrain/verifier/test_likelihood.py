@@ -7,7 +7,7 @@ import pytest
 from selftrain.config import ModelConfig
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.sampling import Completion, Request
-from selftrain.verifier.tasks.likelihood import Likelihood, log_probabilities
+from selftrain.verifier.tasks.likelihood import Logprob, read_logprobs
 
 PROMPTS = (
     "def f(k: int):\n    return k + 964 == 1853\n\ndef g():",
@@ -22,9 +22,9 @@ def read(
     *,
     batch_size: int = 8,
     context_tokens: int = 500,
-) -> list[Likelihood | None]:
+) -> list[Logprob | None]:
     model, tokenizer = load_model(config), load_tokenizer(config)
-    return log_probabilities(
+    return read_logprobs(
         model,
         tokenizer,
         pairs,
