@@ -15,12 +15,7 @@ from selftrain.errors import UsageError
 from selftrain.files import Row
 from selftrain.statistics.estimator import Floats
 from selftrain.verifier.calibration.bins import Bools
-from selftrain.verifier.calibration.calibration import (
-    Calibration,
-    Labelled,
-    calibration_to_row,
-    measure,
-)
+from selftrain.verifier.calibration.labelled import Labelled
 
 Kind = Literal["platt", "temperature", "isotonic"]
 
@@ -47,25 +42,6 @@ class Calibrator:
     between, level outside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
-    """A verifier's calibration on test tasks, before and after a calibrator of the dev tasks."""
-
-    calibrator: Calibrator
-    before: Calibration
-    after: Calibration
-
-
-def calibrate(kind: Kind, dev: Labelled, test: Labelled, *, seed: int) -> Calibrated:
-    """Fit a calibrator on the dev tasks and measure the test tasks before and after it.
-
-    Raises UsageError where the dev tasks have candidates of one class only.
-    """
-    calibrator = fit(kind, dev.log_odds, dev.labels)
-    after = replace(test, log_odds=apply(calibrator, test.log_odds))
-    return Calibrated(calibrator, measure(test, seed=seed), measure(after, seed=seed))
-
-
 def fit(kind: Kind, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Calibrator:
     """Fit a calibrator on dev candidates, (N,), each weighing the same.
 
@@ -78,13 +54,7 @@ def fit(kind: Kind, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Calibrato
     """
     odds = np.asarray(log_odds, dtype=np.float64)
     right = np.asarray(labels, dtype=np.bool_)
-    if not can_fit(right):
-        found = f"{right.size} candidates, all {'right' if right.all() else 'wrong'}"
-        raise UsageError(
-            f"The dev tasks have {found if right.size else 'no candidates'}: a calibrator needs "
-            "right and wrong ones. Set more tasks aside by lever.num_dev, or name others in "
-            "lever.dev."
-        )
+    refuse_one_class(right)
     calibrator = Calibrator(kind, num_candidates=right.size, num_right=int(right.sum()))
     return _FITS[kind](calibrator, odds, right)
 
@@ -93,6 +63,18 @@ def can_fit(labels: npt.ArrayLike) -> bool:
     """Tell whether there are right and wrong candidates, as every calibrator needs."""
     right = np.asarray(labels, dtype=np.bool_)
     return bool(right.any() and not right.all())
+
+
+def refuse_one_class(labels: npt.ArrayLike) -> None:
+    """Raise UsageError where no calibrator can be fitted on dev candidates of these labels."""
+    right = np.asarray(labels, dtype=np.bool_)
+    if not can_fit(right):
+        found = f"{right.size} candidates, all {'right' if right.all() else 'wrong'}"
+        raise UsageError(
+            f"The dev tasks have {found if right.size else 'no candidates'}: a calibrator needs "
+            "right and wrong ones. Set more tasks aside by lever.num_dev, or name others in "
+            "lever.dev."
+        )
 
 
 def apply(calibrator: Calibrator, log_odds: npt.ArrayLike) -> Floats:
@@ -105,6 +87,11 @@ def apply(calibrator: Calibrator, log_odds: npt.ArrayLike) -> Floats:
     return np.asarray(calibrator.slope * odds + calibrator.intercept)
 
 
+def calibrated(calibrator: Calibrator, found: Labelled) -> Labelled:
+    """Give candidates with calibrated log-odds."""
+    return replace(found, log_odds=apply(calibrator, found.log_odds))
+
+
 def calibrator_to_row(calibrator: Calibrator) -> Row:
     """Flatten a calibrator for JSON."""
     return asdict(calibrator)
@@ -113,15 +100,6 @@ def calibrator_to_row(calibrator: Calibrator) -> Row:
 def calibrator_from_row(row: Row) -> Calibrator:
     """Rebuild what `calibrator_to_row` flattened."""
     return Calibrator(**{**row, "steps": tuple((place, p) for place, p in row["steps"])})
-
-
-def calibrated_to_row(calibrated: Calibrated) -> Row:
-    """Flatten a calibrator and what it did for JSON."""
-    return {
-        "calibrator": calibrator_to_row(calibrated.calibrator),
-        "before": calibration_to_row(calibrated.before),
-        "after": calibration_to_row(calibrated.after),
-    }
 
 
 def _fit_platt(calibrator: Calibrator, odds: Floats, right: Bools) -> Calibrator:

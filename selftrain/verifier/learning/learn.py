@@ -3,11 +3,11 @@
 The loss is equation 4 of LEVER (Ni et al. 2023): the mean negative log-likelihood of a task's
 candidates, then the mean over tasks, so that a task with many candidates weighs no more than one
 with few. What is learnt from is chosen in lessons.py. The dev tasks choose the weights here, and
-nothing is calibrated (calibrator.py).
+nothing is calibrated (calibration/calibrator.py).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,8 +24,7 @@ from selftrain.errors import RunError
 from selftrain.files import Row
 from selftrain.seeds import derive_seed
 from selftrain.verifier.learning.lessons import Example, Lessons, make_lessons, refuse_one_sided
-from selftrain.verifier.learning.network import Verifier, in_batches
-from selftrain.verifier.learning.network import log_odds as log_odds_of
+from selftrain.verifier.learning.network import Verifier, batch_log_odds, in_batches
 from selftrain.verifier.learning.score import log_odds_of_rows
 from selftrain.verifier.tasks.task import Task
 
@@ -46,7 +45,7 @@ def learn(
     advance: Callable[[int], object],
 ) -> list[Row]:
     """Train a verifier, and leave in it the weights of the look with the lowest loss on the dev
-    tasks; where these have no label, the last ones.
+    tasks, some of whose candidates have a label.
 
     Gives the log: a row of step 0 that says what is learnt from, then one a step. Raises UsageError
     where all train labels are equal, RunError where it diverges.
@@ -59,20 +58,39 @@ def learn(
     look = _look(verifier, dev_lessons, config)
     counts = {"train": lessons.report(), "dev": dev_lessons.report()}
     log: list[Row] = [{"step": 0, "loss": None, "learning_rate": None, **look, **counts}]
-    best, kept = math.inf, None
-    for row in _train(verifier, lessons, config, seed):
+    steps = _train(verifier, lessons, config, seed)
+    for row in _keeping_the_best(verifier, steps, dev_lessons, config):
         advance(1)
-        if row["step"] % config.check_every == 0 or row["step"] == config.steps:
-            look = _look(verifier, dev_lessons, config)
-            if look["dev_loss"] is not None and look["dev_loss"] < best:
-                best, kept = look["dev_loss"], _weights(verifier)
-        else:
-            look = dict.fromkeys(look)
-        log.append(row | look)
-    if kept is not None:
-        verifier.model.load_state_dict(kept, strict=False)
+        log.append(row)
     verifier.model.eval()
     return log
+
+
+def _keeping_the_best(
+    verifier: Verifier, steps: Iterable[Row], dev: Lessons, config: VerifierConfig
+) -> Iterator[Row]:
+    """Look at the dev tasks now and then; give each step's row with what was seen, if anything.
+
+    After the last step the verifier has the weights of the best look.
+    """
+    best, kept = math.inf, _weights(verifier)
+    for row in steps:
+        look: Row = {"dev_loss": None, "dev_accuracy": None}
+        if row["step"] % config.check_every == 0 or row["step"] == config.steps:
+            look = _look(verifier, dev, config)
+            _refuse_divergence(look["dev_loss"], row["step"])
+            if look["dev_loss"] < best:
+                best, kept = look["dev_loss"], _weights(verifier)
+        yield row | look
+    verifier.model.load_state_dict(kept, strict=False)
+
+
+def _refuse_divergence(loss: float, step: int) -> None:
+    if not math.isfinite(loss):
+        raise RunError(
+            f"the verifier's training diverged: the loss is {loss} at step {step}. "
+            "Lower verifier.learning_rate."
+        )
 
 
 def _train(
@@ -94,11 +112,7 @@ def _train(
         rate = schedule.get_last_lr()[0]
         model.train()
         loss = _backward(accelerator, prepared, drawn, config.model.batch_size)
-        if not math.isfinite(loss):
-            raise RunError(
-                f"the verifier's training diverged: the loss is {loss} at step {step}. "
-                "Lower verifier.learning_rate."
-            )
+        _refuse_divergence(loss, step)
         accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
         optimizer.step()
         schedule.step()
@@ -123,7 +137,7 @@ def _decaying(verifier: Verifier, weight_decay: float) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Weighed:
     """A candidate of a step."""
 
     example: Example
@@ -134,7 +148,7 @@ class Drawn:
 
 def draw_steps(
     tasks: Sequence[Sequence[Example]], config: VerifierConfig, seed: int
-) -> Iterator[list[Drawn]]:
+) -> Iterator[list[Weighed]]:
     """Draw tasks for a step after the other, in passes over all of them, and of each task a random
     subset of its candidates.
     """
@@ -147,16 +161,16 @@ def draw_steps(
             more = random.sample(range(len(tasks)), len(tasks))
             order += sorted(more, key=order.__contains__)
         now, order = order[: config.tasks_per_step], order[config.tasks_per_step :]
-        drawn: list[Drawn] = []
+        drawn: list[Weighed] = []
         for task in now:
             num = min(config.candidates_per_step, len(tasks[task]))
             weight = 1 / (num * len(now))
-            drawn += (Drawn(one, weight) for one in random.sample(tasks[task], num))
+            drawn += (Weighed(one, weight) for one in random.sample(tasks[task], num))
         yield drawn
 
 
 def _backward(
-    accelerator: Accelerator, verifier: Verifier, drawn: Sequence[Drawn], batch_size: int
+    accelerator: Accelerator, verifier: Verifier, drawn: Sequence[Weighed], batch_size: int
 ) -> float:
     """Add up the gradients of a step, a batch after the other; give the step's loss.
 
@@ -171,7 +185,7 @@ def _backward(
         some = [mine[at] for at in batch]
         last = number == len(batches)
         with nullcontext() if last else accelerator.no_sync(verifier.model):
-            odds = log_odds_of(verifier, [one.example.row for one in some])
+            odds = batch_log_odds(verifier, [one.example.row for one in some])
             labels = torch.tensor([one.example.label for one in some], device=odds.device)
             weights = torch.tensor([one.weight for one in some], device=odds.device)
             loss = (_losses(odds, labels) * weights).sum()
@@ -189,8 +203,6 @@ def _look(verifier: Verifier, lessons: Lessons, config: VerifierConfig) -> Row:
     """Measure the loss over all labelled dev candidates, and the share of tasks with a right one
     whose likeliest candidate is right.
     """
-    if not lessons.tasks:
-        return {"dev_loss": None, "dev_accuracy": None}
     rows = [example.row for task in lessons.tasks for example in task]
     size = config.model.batch_size
     found = iter(log_odds_of_rows(verifier, rows, batch_size=size, advance=lambda _: None))

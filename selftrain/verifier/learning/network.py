@@ -76,7 +76,7 @@ def load_base(config: VerifierConfig, reads: Reads, seed: int) -> Verifier:
     return Verifier(learner, tokenizer, reads, yes_no, how.name, how.revision)
 
 
-def log_odds(verifier: Verifier, rows: Sequence[Encoded]) -> torch.Tensor:
+def batch_log_odds(verifier: Verifier, rows: Sequence[Encoded]) -> torch.Tensor:
     """Give log P(right) - log P(wrong) of each row, in nats; shape (rows,), float32, on its device.
 
     Between the two answers alone, as the paper normalises them; rows are padded on the right.

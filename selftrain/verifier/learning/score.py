@@ -1,7 +1,7 @@
 """Let a verifier read candidates: log-odds of being right, one a candidate.
 
-They are what it says, uncalibrated (calibrator.py), of each candidate alone; likelihood and groups
-come in rank.py.
+They are what it says, uncalibrated (calibration/calibrator.py), of each candidate alone; likelihood
+and groups come in ranking/rank.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from selftrain.verifier.learning.inputs import Encoded, read
-from selftrain.verifier.learning.network import Verifier, in_batches
-from selftrain.verifier.learning.network import log_odds as log_odds_of
+from selftrain.verifier.learning.network import Verifier, batch_log_odds, in_batches
 from selftrain.verifier.tasks.task import Task
 
 
@@ -52,7 +51,7 @@ def log_odds_of_rows(
     found = [0.0] * len(rows)
     with torch.inference_mode():
         for batch in in_batches(once, batch_size):
-            values = log_odds_of(verifier, [once[at] for at in batch]).cpu().tolist()
+            values = batch_log_odds(verifier, [once[at] for at in batch]).cpu().tolist()
             for at, value in zip(batch, values, strict=True):
                 for place in places[at]:
                     found[place] = value

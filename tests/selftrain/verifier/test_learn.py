@@ -18,7 +18,8 @@ from selftrain.verifier.learning.learn import draw_steps, learn, task_loss
 from selftrain.verifier.learning.lessons import Lessons, make_lessons
 from selftrain.verifier.learning.network import Verifier, load_base, save
 from selftrain.verifier.learning.score import log_odds
-from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.learning.train import train_verifier
+from selftrain.verifier.tasks.task import Arm, Candidate, Task
 
 ALL = Reads("value", programs=True, max_tokens=128)
 
@@ -90,12 +91,19 @@ def test_a_gold_program_among_the_candidates_is_not_added() -> None:
     assert lessons([gold], gold=True).tasks == lessons([task]).tasks
 
 
-def test_a_gold_program_of_unknown_result_is_left_out_where_results_are_read() -> None:
+@pytest.mark.parametrize("arm", ["full", "no-execution", "type-only", "no-program"])
+def test_every_arm_learns_from_the_same_candidates(arm: Arm) -> None:
+    """Gold programs of unknown result are left out even where no result is read."""
     gold = [replace(task, gold_program="def g():\n    return 99") for task in make_tasks(3)]
-    counts = lessons(gold, gold=True).counts
-    assert (counts.num_gold, counts.num_gold_left_out, counts.num_examples) == (0, 3, 15)
-    counts = lessons(gold, gold=True, reads=replace(ALL, results="none")).counts
-    assert (counts.num_gold, counts.num_gold_left_out, counts.num_examples) == (3, 0, 18)
+    gold[0] = replace(gold[0], gold_result="99")
+    found = lessons(gold, gold=True, reads=reads_of(VerifierConfig(), arm))
+    counts = found.counts
+    assert (counts.num_gold, counts.num_gold_left_out, counts.num_examples) == (1, 2, 16)
+    labels = [[one.label for one in task] for task in found.tasks]
+    assert labels == [
+        [True, False, False, True, False, True],
+        *[[True, False, False, True, False]] * 2,
+    ]
 
 
 def test_what_has_no_label_is_left_out_and_counted() -> None:
@@ -117,12 +125,39 @@ def test_labels_that_are_all_equal_are_refused(llama: Path, label: bool) -> None
     ]
     says = f"all 30 labelled candidates of the train tasks are {'right' if label else 'wrong'}"
     with pytest.raises(UsageError, match=says):
-        train(settings(llama), tasks, [])
+        train(settings(llama), tasks, make_tasks(2))
+
+
+@pytest.mark.parametrize(
+    ("label", "says"),
+    [
+        (True, "15 candidates, all right"),
+        (False, "15 candidates, all wrong"),
+        (None, "no candidates"),
+    ],
+)
+def test_dev_tasks_of_one_class_are_refused_before_a_model_is_loaded(
+    tmp_path: Path, label: bool | None, says: str
+) -> None:
+    dev = [
+        replace(task, candidates=tuple(replace(one, label=label) for one in task.candidates))
+        for task in make_tasks(3)
+    ]
+    config = settings(tmp_path / "there is no such model")
+    with pytest.raises(UsageError, match=f"The dev tasks have {says}"):
+        train_verifier(
+            tmp_path / "v", config, ALL, make_tasks(), dev, seed=0, advance=lambda _: None
+        )
+    assert not (tmp_path / "v").exists()
 
 
 def test_no_labels_at_all_are_refused(llama: Path) -> None:
     with pytest.raises(UsageError, match="none of the 1 train tasks has a labelled candidate"):
-        train(settings(llama), [Task("a", "x", (Candidate("y", None, None, None, None),))], [])
+        train(
+            settings(llama),
+            [Task("a", "x", (Candidate("y", None, None, None, None),))],
+            make_tasks(2),
+        )
 
 
 def test_each_task_is_seen_equally_often_and_weighs_the_same() -> None:
@@ -157,7 +192,7 @@ def test_the_first_step_has_the_loss_of_equation_4_however_it_is_batched(llama: 
     expected = task_loss([torch.tensor(odds) for odds in found], labels).item()
     for size in (1, 4, 99):
         model = config.model.model_copy(update={"batch_size": size})
-        _, log = train(config.model_copy(update={"model": model}), tasks, [])
+        _, log = train(config.model_copy(update={"model": model}), tasks, make_tasks(2))
         assert log[1]["loss"] == pytest.approx(expected, rel=1e-4)
 
 
@@ -211,7 +246,7 @@ def test_the_log_says_what_was_learnt_from_and_how_the_rate_fell(llama: Path) ->
     config = settings(llama, steps=5, warmup_steps=100, learning_rate=1e-3)
     told = []
     verifier = load_base(config, ALL, 0)
-    log = learn(verifier, make_tasks(), [], config, 0, advance=told.append)
+    log = learn(verifier, make_tasks(), make_tasks(2), config, 0, advance=told.append)
     assert told == [1] * 5
     assert log[0]["train"] == {
         "num_tasks": 6,
@@ -225,10 +260,10 @@ def test_the_log_says_what_was_learnt_from_and_how_the_rate_fell(llama: Path) ->
     assert [row["learning_rate"] for row in log[1:]] == pytest.approx(
         [0, 1e-3, 7.5e-4, 5e-4, 2.5e-4]
     )
-    assert {row["dev_loss"] for row in log} == {None}
+    assert [row["step"] for row in log if row["dev_loss"] is not None] == [0, 2, 4, 5]
 
 
 def test_a_training_that_diverges_is_one_sentence(llama: Path) -> None:
     config = settings(llama, steps=20, learning_rate=1e30, max_grad_norm=1e30)
     with pytest.raises(RunError, match=r"diverged.*Lower verifier\.learning_rate"):
-        train(config, make_tasks(), [])
+        train(config, make_tasks(), make_tasks(2))

@@ -13,13 +13,13 @@ from selftrain.verifier.learning.inputs import Encoded, reads_of
 from selftrain.verifier.learning.learn import learn
 from selftrain.verifier.learning.network import (
     Verifier,
+    batch_log_odds,
     in_batches,
     load,
     load_base,
-    log_odds,
     save,
 )
-from selftrain.verifier.learning.score import log_odds as score
+from selftrain.verifier.learning.score import log_odds
 
 KINDS = ("roberta", "bert", "llama", "qwen2", "gpt2", "gpt_neo", "t5", "bart")
 LORA = {"method": "lora", "lora": {"rank": 2}, "learning_rate": 1e-2}
@@ -30,7 +30,7 @@ def start(config: VerifierConfig, seed: int = 0) -> Verifier:
 
 
 def scores(verifier: Verifier, batch_size: int = 3) -> list[tuple[float, ...]]:
-    return score(verifier, make_tasks(), batch_size=batch_size, advance=lambda _: None)
+    return log_odds(verifier, make_tasks(), batch_size=batch_size, advance=lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,8 @@ def test_padding_changes_no_score(networks: dict[str, Path], kind: str) -> None:
         for length in (3, 40, 17)
     ]
     with torch.no_grad():
-        together = log_odds(verifier, rows)
-        alone = torch.cat([log_odds(verifier, [row]) for row in rows])
+        together = batch_log_odds(verifier, rows)
+        alone = torch.cat([batch_log_odds(verifier, [row]) for row in rows])
     torch.testing.assert_close(together, alone, atol=2e-5, rtol=2e-5)
     assert together.max() - together.min() > 1e-3
 
@@ -72,7 +72,7 @@ def test_a_learnt_adapter_and_its_head_score_the_same_once_loaded(
     config = settings(networks[kind], output="head" if head else "auto", **LORA)
     verifier = start(config)
     before = scores(verifier)
-    learn(verifier, make_tasks(), [], config, 0, advance=lambda _: None)
+    learn(verifier, make_tasks(), make_tasks(2), config, 0, advance=lambda _: None)
     save(verifier, tmp_path)
     assert not (tmp_path / "model.safetensors").exists()
     assert scores(load(tmp_path, "cpu")) == scores(verifier) != before
@@ -114,7 +114,7 @@ def test_yes_and_no_are_told_apart_at_the_first_step(networks: dict[str, Path]) 
             for word in ("yes", "no")
         ]
         right, wrong = torch.log_softmax(logits[words], 0)
-        torch.testing.assert_close(log_odds(verifier, [row])[0], right - wrong)
+        torch.testing.assert_close(batch_log_odds(verifier, [row])[0], right - wrong)
 
 
 def test_shuffled_tasks_and_batches_leave_each_score_to_the_last_bit(
@@ -122,8 +122,8 @@ def test_shuffled_tasks_and_batches_leave_each_score_to_the_last_bit(
 ) -> None:
     verifier = start(settings(networks["llama"]))
     tasks = make_tasks()
-    expected = score(verifier, tasks, batch_size=4, advance=lambda _: None)
-    backwards = score(verifier, tasks[::-1], batch_size=4, advance=lambda _: None)
+    expected = log_odds(verifier, tasks, batch_size=4, advance=lambda _: None)
+    backwards = log_odds(verifier, tasks[::-1], batch_size=4, advance=lambda _: None)
     assert backwards[::-1] == expected
 
 
@@ -133,7 +133,7 @@ def test_equal_inputs_have_one_score_and_all_candidates_are_told_of(
     config = settings(networks["llama"])
     verifier = load_base(config, reads_of(config, "no-program"), 0)
     done: list[int] = []
-    found = score(verifier, make_tasks(), batch_size=2, advance=done.append)
+    found = log_odds(verifier, make_tasks(), batch_size=2, advance=done.append)
     assert all(odds[0] == odds[3] for odds in found)  # both return 1
     assert sum(done) == 30
 
@@ -142,7 +142,7 @@ def test_a_task_without_candidates_has_no_score(networks: dict[str, Path]) -> No
     (task,) = make_tasks(1)
     empty = type(task)("empty", "x", ())
     verifier = start(settings(networks["llama"]))
-    found = score(verifier, [empty, task, empty], batch_size=2, advance=lambda _: None)
+    found = log_odds(verifier, [empty, task, empty], batch_size=2, advance=lambda _: None)
     assert [len(odds) for odds in found] == [0, 5, 0]
 
 
