@@ -1,8 +1,10 @@
 """One round: propose, filter, solve, judge, curate, fine-tune, evaluate.
 
 This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better"
-(2022). What each call does is in the file of its name. `x.once` does a shard of a stage once: where
-an earlier process finished it, its rows are read instead. How that is done is in experiment.py.
+(2022). What each call does is in the file of its name. `teach_verifier`, `judge_in_round` and
+`measure_verifiers` are LEVER's (verifier/rounds/): without `verifier.enabled` they judge all
+candidates by judge.py and do nothing else. `x.once` does a shard of a stage once: where an earlier
+process finished it, its rows are read instead. How that is done is in experiment.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +33,7 @@ from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
 from selftrain.verifier.rounds.in_rounds import teach_verifier
-from selftrain.verifier.rounds.spared import judge_in_round
+from selftrain.verifier.rounds.judge_in_round import judge_in_round
 from selftrain.verifier.rounds.worth import measure_verifiers
 
 Gather = Callable[[Experiment, RoundDirectory, LazySampler], None]

@@ -1,8 +1,8 @@
 """The verifier of a round: it learns from the round's own verdicts, and serves the next round.
 
-What it decides there is in spared.py, what it was worth in worth.py. With `verifier.use: judge`
-only puzzles that were judged whole are learnt from, since a verifier that chose what it learns from
-would never hear of what it does not choose.
+What it decides there is in judge_in_round.py, what it was worth in worth.py. With
+`verifier.use: judge` only puzzles that were judged whole are learnt from, since a verifier that
+chose what it learns from would never hear of what it does not choose.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from selftrain.verifier.ranking.rank import Ranker, Scored
 from selftrain.verifier.tasks.from_puzzles import Named, tasks_of_rows
 from selftrain.verifier.tasks.task import Task
 
-MOST_PUZZLES = 20_000
+MOST_LEARNT_FROM = 20_000
 """Puzzles of a round that are learnt from, drawn at random: as many as 2,500 steps of eight see."""
 DEV_SHARE = 0.2
 """Share of them that chooses the weights and fits the calibrator."""
@@ -48,7 +48,7 @@ def teach_verifier(x: Experiment, here: RoundDirectory) -> None:
         )
     if here.verifier.exists():
         return
-    tasks = whole_tasks(x, here, MOST_PUZZLES)
+    tasks = whole_tasks(x, here, MOST_LEARNT_FROM)
     train, dev = _set_aside(tasks, derive_seed(x.config.seed, here.number, "verifier", "dev"))
     if missing := _missing(train, dev):
         x.progress.say(f"{here.name}: no verifier is trained, since {missing}")

@@ -22,7 +22,7 @@ from selftrain.verifier.tasks.from_puzzles import tasks_of_rows
 from selftrain.verifier.tasks.results import is_error
 from selftrain.verifier.tasks.task import Candidate, Task
 
-MOST_PUZZLES = 2_000
+MOST_MEASURED_ON = 2_000
 """Puzzles of a round that judge calls are counted on: their intervals are narrow enough."""
 SHOWN: tuple[Ranker, ...] = (
     "greedy",
@@ -62,7 +62,8 @@ def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
     from selftrain.verifier.ranking.judge_calls import savings, savings_to_row
 
     reads = x.config.verifier.results
-    tasks = [task for task in whole_tasks(x, here, MOST_PUZZLES, with_g=True) if task.candidates]
+    tasks = whole_tasks(x, here, MOST_MEASURED_ON, with_g=True)
+    tasks = [task for task in tasks if task.candidates]
     if not any(_is_asked(one, reads) for task in tasks for one in task.candidates):
         return {"judged": _judged(here, reads)}
     scored = score(x, folder, tasks)

@@ -17,8 +17,8 @@ from selftrain.run_directory import RunDirectory
 from selftrain.sampling import Completion, FinishReason
 from selftrain.solve import Candidate
 from selftrain.verifier.ranking.rank import Scored
-from selftrain.verifier.rounds import spared
-from selftrain.verifier.rounds.spared import is_explored, judge_in_round, judge_until
+from selftrain.verifier.rounds import judge_in_round as deciding
+from selftrain.verifier.rounds.judge_in_round import is_explored, judge_in_round, judge_until
 from selftrain.verifier.tasks.task import Task
 
 ODD, BIG = "def f(x: int):\n    return x % 2 == 1", "def f(x: int):\n    return x > 90"
@@ -74,7 +74,7 @@ class Watched:
         self.x = Experiment(config, run, [], [], Progress(), _no_model, _no_model)
         self.judged: list[str] = []
         self.executed: list[str] = []
-        patch.setattr(spared, "score", _score)
+        patch.setattr(deciding, "score", _score)
         judge, execute = Judging.judge, Judging.execute
 
         def judge_noted(how: Judging, pairs: Iterable[tuple[str, str]]) -> Iterator[Verdict]:
