@@ -21,7 +21,8 @@ from selftrain.seeds import derive_seed
 from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
 from selftrain.verifier.learning.train import train_verifier
-from selftrain.verifier.tasks.sources import Outline, complete, digest, outlines
+from selftrain.verifier.tasks.outline import Outline, digest
+from selftrain.verifier.tasks.sources import complete, outlines
 from selftrain.verifier.tasks.task import Task
 from selftrain.verifier.tasks.task_file import TASKS, refuse_overlap, task_from_row
 

@@ -10,20 +10,28 @@ from dataclasses import dataclass, replace
 from selftrain.sampling import Completion, Request, Sampler
 from selftrain.seeds import derive_seed
 from selftrain.solve import Attempts
+from selftrain.verifier.tasks.results import is_error
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import distinct
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One task as a sampler is asked it."""
+class Wording:
+    """How a program of a task stands in what a model reads, and is cut from what it writes."""
 
-    task: Task
-    """Its candidates are yet to be drawn."""
     prompt: str
     """What a completion goes on from."""
     cut: Callable[[str], str | None]
     """Makes a program of a completion; None where it holds none."""
+    head: str = ""
+    """What the prompt holds of the program already; nothing where the program goes on from it."""
+    end: str = ""
+    """What tells a model that the program ends. A sampler counts the token that crosses into it,
+    and so does whoever reads the program again."""
+
+
+Asked = tuple[Task, Wording]
+"""A task whose candidates are yet to be drawn, and its wording."""
 
 
 def draw(
@@ -44,11 +52,11 @@ def draw(
     n = attempts.count
     return [
         replace(
-            one.task,
-            candidates=distinct(_candidate(one, c) for c in samples[i * n : (i + 1) * n]),
-            greedy=_candidate(one, greedy[i]),
+            task,
+            candidates=distinct(_candidate(wording, c) for c in samples[i * n : (i + 1) * n]),
+            greedy=_candidate(wording, greedy[i]),
         )
-        for i, one in enumerate(asked)
+        for i, (task, wording) in enumerate(asked)
     ]
 
 
@@ -64,10 +72,10 @@ def draw_missing(
 
     `advance` is told of each sample, and of so many units for a task that has candidates.
     """
-    bare = [one for one in asked if not one.task.candidates]
+    bare = [(task, wording) for task, wording in asked if not task.candidates]
     advance(units * (len(asked) - len(bare)))
     drawn = iter(draw(sampler, bare, attempts, advance=advance))
-    return [one.task if one.task.candidates else next(drawn) for one in asked]
+    return [task if task.candidates else next(drawn) for task, _ in asked]
 
 
 def _complete(
@@ -77,8 +85,8 @@ def _complete(
     advance: Callable[[int], object],
 ) -> list[Completion]:
     requests = [
-        Request(one.prompt, derive_seed(attempts.seed, *attempts.place, one.task.task_id, index))
-        for one in asked
+        Request(wording.prompt, derive_seed(attempts.seed, *attempts.place, task.task_id, index))
+        for task, wording in asked
         for index in range(attempts.count)
     ]
     return sampler.sample(
@@ -89,8 +97,8 @@ def _complete(
     )
 
 
-def _candidate(asked: Asked, completion: Completion) -> Candidate:
-    program = asked.cut(completion.text)
+def _candidate(wording: Wording, completion: Completion) -> Candidate:
+    program = wording.cut(completion.text)
     return Candidate(
         program=completion.text if program is None else program,
         sum_logprob=completion.sum_logprob,
@@ -111,3 +119,15 @@ def with_candidates(task: Task, change: Callable[[Task, Candidate], Candidate]) 
     greedy = None if task.greedy is None else change(task, task.greedy)
     candidates = tuple(change(task, one) for one in task.candidates)
     return replace(task, candidates=candidates, greedy=greedy)
+
+
+def with_gold(task: Task, result: str | None, *, is_right: bool = True) -> Task:
+    """Note what a task's gold program returned, where that is known; a gold result stays.
+
+    A program that fails, or is not right, is no gold program.
+    """
+    if task.gold_program is None:
+        return task
+    if not is_right or is_error(result):
+        return replace(task, gold_program=None)
+    return replace(task, gold_result=task.gold_result or result)

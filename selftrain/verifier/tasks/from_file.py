@@ -1,21 +1,19 @@
 """Tasks out of a task file: what its rows leave open is drawn, run and labelled here.
 
 A task whose text is a puzzle's f is tried and judged as one. Any other is one of a program: the
-source of a `g` without parameters, run alone and right where its result is the gold result; without
-a gold result its label stays unknown.
+source of a `g` without parameters, run alone and right where its result is the gold result, which a
+gold program may give; without one its label stays unknown.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from puzzles import Rejection
-from puzzles.cut import cut_solution
 from selftrain.judge import Judging
-from selftrain.prompts import solve_head, solve_prompt
 from selftrain.verifier.tasks import from_puzzles
-from selftrain.verifier.tasks.candidates import Asked, everyone, with_candidates
+from selftrain.verifier.tasks.candidates import Wording, everyone, with_candidates, with_gold
 from selftrain.verifier.tasks.execute import run_all
-from selftrain.verifier.tasks.from_puzzles import puzzle_of
+from selftrain.verifier.tasks.from_puzzles import END, cut_g, puzzle_of
 from selftrain.verifier.tasks.results import same_value
 from selftrain.verifier.tasks.task import Candidate, Task
 
@@ -35,25 +33,21 @@ def finish(tasks: Sequence[Task], judging: Judging) -> list[Task]:
     return [by_id[task.task_id] for task in tasks]
 
 
-def asked(task: Task) -> Asked:
-    """Say how a sampler is asked a task: its text, and the head of a g."""
+def wording(task: Task) -> Wording:
+    """Word a task that is no puzzle as its text, and the head of a g."""
     puzzle = puzzle_of(task)
-    head = HEAD if puzzle is None else solve_head(puzzle)
-    prompt = f"{task.task}\n\n{HEAD}" if puzzle is None else solve_prompt(puzzle)
-
-    def cut(completion: str) -> str | None:
-        g = cut_solution(head, completion)
-        return None if isinstance(g, Rejection) else g
-
-    return Asked(task, prompt, cut)
+    if puzzle is not None:
+        return from_puzzles.wording(puzzle)
+    return Wording(f"{task.task}\n\n{HEAD}", partial(cut_g, HEAD), HEAD, END)
 
 
 def finish_by_gold(tasks: Sequence[Task], judging: Judging) -> list[Task]:
     """Run the candidates without a result, and compare with the gold result where there is one.
 
-    Raises `judge.JudgeError`.
+    A gold program gives it where it is missing. Raises `judge.JudgeError`.
     """
     unknown = [one.program for t in tasks for one in everyone(t) if one.result is None]
+    unknown += [t.gold_program for t in tasks if t.gold_program and t.gold_result is None]
     programs = list(dict.fromkeys(unknown))
     results = run_all([(program, None) for program in programs], judging)
     known = dict(zip(programs, results, strict=True))
@@ -65,4 +59,5 @@ def finish_by_gold(tasks: Sequence[Task], judging: Judging) -> list[Task]:
             label = same_value(result, task.gold_result)
         return replace(one, result=result, label=label)
 
-    return [with_candidates(task, finished) for task in tasks]
+    golden = [with_gold(task, known.get(task.gold_program or "")) for task in tasks]
+    return [with_candidates(task, finished) for task in golden]

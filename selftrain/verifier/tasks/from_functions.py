@@ -19,11 +19,11 @@ from selftrain.files import Row
 from selftrain.humaneval import cut_function
 from selftrain.judge import Judging
 from selftrain.verifier.tasks.called import calls_in
-from selftrain.verifier.tasks.candidates import everyone, with_candidates
+from selftrain.verifier.tasks.candidates import Wording, everyone, with_candidates, with_gold
 from selftrain.verifier.tasks.execute import run_all
 from selftrain.verifier.tasks.literals import read
 from selftrain.verifier.tasks.mbpp import mbpp_problem, signature
-from selftrain.verifier.tasks.results import error_of, is_error
+from selftrain.verifier.tasks.results import error_of
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import read_as_tasks
 from selftrain.verifier.tasks.task_rows import text_of
@@ -133,21 +133,21 @@ def _task_id(row: Row, where: str) -> str:
     return text_of(row, "task_id", where, "a name of its own")
 
 
-def prompt(function: FunctionTask) -> str:
-    """Give what a sampler goes on from: HumanEval's prompt, or description and head of MBPP's."""
-    return function.prompt
+def wording(function: FunctionTask) -> Wording:
+    """Word a function as HumanEval's prompt, or as MBPP's description and head.
 
-
-def cut(function: FunctionTask, text: str) -> str | None:
-    """Cut the program out of a completion of the prompt; an empty body is a program too."""
-    return function.head + cut_function(function.prompt, text)
+    An empty body is a program too.
+    """
+    prompt, head = function.prompt, function.head
+    return Wording(prompt, lambda text: head + cut_function(prompt, text), head)
 
 
 def execute(functions: Sequence[FunctionTask], judging: Judging) -> list[Task]:
     """Fill results and labels of candidates that are None, and gold results from references.
 
-    What one program does, the others do not notice. Labels stay None where the reference solution
-    does not pass its own test, and results where no call is known. Raises `judge.JudgeError`.
+    What one program does, the others do not notice. Where the reference solution does not pass its
+    own test, it is no gold program, and labels stay None; where no call is known, results do.
+    Raises `judge.JudgeError`.
     """
     calls = [
         calls_in(function.problem, function.task.gold_program, judging.limits)
@@ -168,8 +168,7 @@ def execute(functions: Sequence[FunctionTask], judging: Judging) -> list[Task]:
             return replace(one, result=result, label=label)
 
         task = with_candidates(function.task, fill)
-        found = results.get((number, gold)) if gold is not None and sound else None
-        return replace(task, gold_result=None if is_error(found) else found)
+        return with_gold(task, results.get((number, gold or "")), is_right=sound)
 
     return [finish(number, function) for number, function in enumerate(functions)]
 

@@ -7,32 +7,26 @@ is not known here.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from pathlib import Path
-from typing import Literal
+from functools import partial
 
-from judge import Outcome
-from puzzles import Puzzle, PuzzleError, Reason, from_row, puzzle_from_source
-from selftrain.config import Config
-from selftrain.dev import split_dev
-from selftrain.errors import UsageError
+from judge import Outcome, Verdict
+from puzzles import Puzzle, PuzzleError, Reason, Rejection, puzzle_from_source
+from puzzles.cut import cut_solution
 from selftrain.evaluate import GREEDY, Evaluation, evaluate
-from selftrain.files import Row, read_rows
+from selftrain.files import Row
 from selftrain.judge import Judging
-from selftrain.progress import Progress
-from selftrain.prompts import few_shot_puzzles, solve_head
-from selftrain.puzzle_source import read_splits
-from selftrain.references import with_sound_references
-from selftrain.run_directory import RoundDirectory, RunDirectory
+from selftrain.prompts import solve_head, solve_prompt
 from selftrain.sampling import Sampler
-from selftrain.verifier.tasks.candidates import everyone, with_candidates
+from selftrain.verifier.tasks.candidates import Wording, everyone, with_candidates, with_gold
 from selftrain.verifier.tasks.execute import run_all
 from selftrain.verifier.tasks.results import error_of
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import distinct
 
+END = "\n\nassert"
+"""What follows a solution in a prompt to solve, so that it ends there."""
 _COLUMN_ZERO = re.compile(r"\n(?=\S)")
 Named = tuple[str, Puzzle, Sequence[Row]]
 """A task's id, its puzzle, and the rows of its candidates."""
@@ -58,18 +52,19 @@ def tasks_of_rows(named: Sequence[Named], judging: Judging) -> list[Task]:
 
     A completion without a g stays, as a program that errs: whoever draws n samples has it among
     them, and so a choice at random is right as often as Pass@1 says. A puzzle with more inputs has
-    verdicts that tell how far f went, so its programs are executed anew on the first inputs. Raises
-    `judge.JudgeError`.
+    verdicts that tell how far f went, so its programs are executed anew on the first inputs, as the
+    gold programs are. Raises `judge.JudgeError`.
     """
-    again = {
-        (puzzle.f, row["g"]): ""
+    again = [
+        (row["g"], puzzle.f)
         for _, puzzle, rows in named
         if puzzle.more_inputs
         for row in rows
         if row["g"] is not None
-    }
-    results = run_all([(g, f) for f, g in again], judging)
-    known = dict(zip(again, results, strict=True))
+    ]
+    golds = [(g, puzzle.f) for _, puzzle, _ in named for g in puzzle.solutions[:1]]
+    programs = list(dict.fromkeys([*again, *golds]))
+    known = dict(zip(programs, run_all(programs, judging), strict=True))
     return [_task(task_id, puzzle, rows, known) for task_id, puzzle, rows in named]
 
 
@@ -79,8 +74,9 @@ def _task(
     # Where attempts were screened together, the words of an error may depend on those before it.
     results: dict[str, str] = {}
     candidates = [(row["index"], _candidate(puzzle, row, known, results)) for row in rows]
+    task = bare_task(puzzle, task_id)
     return replace(
-        bare_task(puzzle, task_id),
+        with_gold(task, known.get((task.gold_program or "", puzzle.f))),
         candidates=distinct(one for index, one in candidates if index != GREEDY),
         greedy=next((one for index, one in candidates if index == GREEDY), None),
     )
@@ -91,7 +87,7 @@ def _candidate(
 ) -> Candidate:
     """Take a row's program and result, the first of its text; of f's verdict the label alone."""
     program = _text(puzzle, row["text"]) if row["g"] is None else row["g"]
-    result = known.get((puzzle.f, row["g"]))
+    result = known.get((row["g"], puzzle.f))
     if result is None:
         result = result_of_judged(row["outcome"], row["answer"], row["detail"])
     return Candidate(
@@ -120,30 +116,16 @@ def bare_task(puzzle: Puzzle, task_id: str = "") -> Task:
     )
 
 
-def puzzles_to_try(
-    split: Literal["train", "dev", "test"], config: Config, progress: Progress
-) -> tuple[Sequence[Puzzle], Sequence[Puzzle]]:
-    """Read a configuration's puzzles of a split, and those that prompts show solved: no tasks.
+def wording(puzzle: Puzzle, few_shot: Sequence[Puzzle] = ()) -> Wording:
+    """Word a puzzle as a prompt to solve it does."""
+    head = solve_head(puzzle)
+    return Wording(solve_prompt(puzzle, few_shot), partial(cut_g, head), head, END)
 
-    Reference solutions are judged first, as before a run: they are shown, and learnt from. Raises
-    UsageError where no puzzle is left, RunError where references fail.
-    """
-    train, held_out = read_splits(config.puzzles)
-    rest: Sequence[Puzzle] = ()
-    dev: Sequence[Puzzle] = ()
-    if split != "test" or config.solve.num_few_shot:
-        sound = with_sound_references(train, config, progress)
-        rest, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
-    shown = few_shot_puzzles(rest, config.solve.num_few_shot)
-    if split == "test":
-        return with_sound_references(held_out, config, progress), shown
-    if split == "train" and shown:
-        progress.say(f"lever.train: {len(shown)} puzzles are shown solved, so they are no tasks")
-    puzzles = dev if split == "dev" else [puzzle for puzzle in rest if puzzle not in shown]
-    if not puzzles:
-        why = "puzzles.num_dev is 0" if split == "dev" else "all are shown solved"
-        raise UsageError(f"lever.{split}: puzzles holds no task ({why}). Name another source.")
-    return puzzles, shown
+
+def cut_g(head: str, completion: str) -> str | None:
+    """Cut a g out of what follows its head; None where there is none."""
+    g = cut_solution(head, completion)
+    return None if isinstance(g, Rejection) else g
 
 
 def sample_puzzles(
@@ -163,55 +145,6 @@ def sample_puzzles(
     return tasks_of_rows(named, evaluation.judging)
 
 
-def named_of_run(folder: Path, *, held_out: bool) -> list[Named]:
-    """Read what a run tried: its own puzzles of all rounds, or the held-out ones of its last.
-
-    The former were drawn by the model that each round began with, the latter by the one that the
-    last complete round ended with. A puzzle that several rounds hold is of the first. Raises
-    UsageError where there is no such run.
-    """
-    rounds = RunDirectory(folder.expanduser()).complete_rounds()
-    if not rounds:
-        raise UsageError(f"run:{folder}: no complete round is there. Name the folder of a run.")
-    if held_out:
-        return list(_held_out(rounds[-1]))
-    found: dict[str, Named] = {}
-    for here in rounds:
-        if here.candidates.exists():
-            for puzzle, rows in _own(here):
-                named = (f"{here.path.name}/{puzzle.id}", puzzle, rows)
-                found.setdefault(puzzle.id, named)
-    if not found:
-        raise UsageError(
-            f"run:{folder}: no round tried puzzles of its own. Name a run of a round or more, "
-            "or lever.train=puzzles."
-        )
-    return list(found.values())
-
-
-def _own(here: RoundDirectory) -> Iterator[tuple[Puzzle, list[Row]]]:
-    puzzles = {puzzle.id: puzzle for puzzle in map(from_row, read_rows(here.puzzles))}
-    for puzzle_id, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
-        rows = list(group)
-        if not rows[0].get("ordered", False):  # Else some of them were spared their verdict.
-            yield puzzles[puzzle_id], rows
-
-
-def _held_out(here: RoundDirectory) -> Iterator[Named]:
-    families = {row["name"]: row["family"] for row in read_rows(here.evaluation)}
-    rows = read_rows(here.evaluation_candidates)
-    for name, group in groupby(rows, key=lambda row: row["name"]):
-        tried = list(group)
-        puzzle = puzzle_from_source(
-            tried[0]["f"],
-            name=name,
-            family=families[name],
-            more_inputs=tuple(tried[0]["more_inputs"]),
-            any_answer=True,
-        )
-        yield name, puzzle, tried
-
-
 def puzzle_of(task: Task) -> Puzzle | None:
     """Read the puzzle whose f is a task's text; None where the text is no f."""
     try:
@@ -221,25 +154,35 @@ def puzzle_of(task: Task) -> Puzzle | None:
 
 
 def finish(tasks: Sequence[Task], judging: Judging) -> list[Task]:
-    """Judge the candidates whose result or label is missing; the task's text is their f.
+    """Judge the candidates whose result or label is missing, and gold programs without a result.
 
-    What is there stays. Raises `judge.JudgeError`.
+    The task's text is their f; what is there stays. Raises `judge.JudgeError`.
     """
     asked = [(task.task, one.program) for task in tasks for one in everyone(task) if _is_open(one)]
+    asked += [(t.task, t.gold_program) for t in tasks if t.gold_program and t.gold_result is None]
     verdicts = dict(zip(asked, judging.judge(asked), strict=True))
 
     def finished(task: Task, one: Candidate) -> Candidate:
         if not _is_open(one):
             return one
         v = verdicts[task.task, one.program]
-        result = result_of_judged(v.outcome, v.answer, v.detail)
         return replace(
             one,
-            result=result if one.result is None else one.result,
+            result=_result(v) if one.result is None else one.result,
             label=v.passed if one.label is None else one.label,
         )
 
-    return [with_candidates(task, finished) for task in tasks]
+    def golden(task: Task) -> Task:
+        v = verdicts.get((task.task, task.gold_program or ""))
+        if v is None or task.gold_result is not None:
+            return task
+        return with_gold(task, _result(v), is_right=v.passed)
+
+    return [with_candidates(golden(task), finished) for task in tasks]
+
+
+def _result(verdict: Verdict) -> str:
+    return result_of_judged(verdict.outcome, verdict.answer, verdict.detail)
 
 
 def _is_open(one: Candidate) -> bool:

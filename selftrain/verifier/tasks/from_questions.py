@@ -26,9 +26,9 @@ from selftrain.errors import UsageError
 from selftrain.files import Row
 from selftrain.humaneval import cut_function
 from selftrain.judge import Judging
-from selftrain.verifier.tasks.candidates import everyone, with_candidates
+from selftrain.verifier.tasks.candidates import Wording, everyone, with_candidates, with_gold
 from selftrain.verifier.tasks.execute import run_all
-from selftrain.verifier.tasks.results import is_error, same_value
+from selftrain.verifier.tasks.results import same_value
 from selftrain.verifier.tasks.sql import run_sql, schema_of
 from selftrain.verifier.tasks.sql_guard import SqlLimits
 from selftrain.verifier.tasks.tables import as_table, same_table
@@ -53,6 +53,9 @@ def g(_before=globals().get("g")):
     return answer() if callable(answer) else answer
 """
 """Makes a g of a program, which may have a g of its own and call it."""
+
+Results = dict[tuple[Path | None, str], str]
+"""By database, None for Python, and program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +122,25 @@ def _gold_table(gold: object, where: str) -> str:
     return table
 
 
-def prompt(question: Question) -> str:
-    """Give what a sampler goes on from: question and context as comments, then a program's head."""
-    lines = question.task.task.splitlines()
-    comments = "".join(f"{COMMENT[question.language]}{line}".rstrip() + "\n" for line in lines)
-    return comments + HEAD[question.language]
+def wording(question: Question) -> Wording:
+    """Word question and context as comments, then a program's head.
 
-
-def cut(question: Question, text: str) -> str | None:
-    """Cut the program out of a completion of the prompt; None where there is none.
-
-    Python's ends where the function does, a query at its `;`, or before a line that is blank or
-    begins in column 0, whichever comes first outside quotes and comments.
+    A Python program ends where the function does, a query at its `;`, or before a line that is
+    blank or begins in column 0, whichever comes first outside quotes and comments.
     """
     head = HEAD[question.language]
-    if question.language == "python":
-        body = cut_function(prompt(question), text)
-    else:
-        body = "".join(_until_end(head + text)).removeprefix(head)
-    return (head + body).rstrip() if body.strip() else None
+    lines = question.task.task.splitlines()
+    comments = "".join(f"{COMMENT[question.language]}{line}".rstrip() + "\n" for line in lines)
+    prompt = comments + head
+
+    def cut(text: str) -> str | None:
+        if question.language == "python":
+            body = cut_function(prompt, text)
+        else:
+            body = "".join(_until_end(head + text)).removeprefix(head)
+        return (head + body).rstrip() if body.strip() else None
+
+    return Wording(prompt, cut, head)
 
 
 def _until_end(query: str) -> Iterator[str]:
@@ -165,39 +168,46 @@ def execute(
 ) -> list[Task]:
     """Fill results and labels of candidates that are None, and gold results from gold programs.
 
-    A label stays None where no gold result is known, and a gold program that fails gives none. What
-    one program does, the others do not notice. Raises `judge.JudgeError`, and UsageError where a
-    database is gone.
+    A label stays None where no gold result is known. A gold program that fails, or that returns
+    another than the gold result, is none. What one program does, the others do not notice. Raises
+    `judge.JudgeError`, and UsageError where a database is gone.
     """
     results = _run(questions, judging, limits)
 
     def finish(question: Question) -> Task:
-        task = question.task
-        if task.gold_result is None and task.gold_program is not None:
-            gold = results[question.database, task.gold_program]
-            task = replace(task, gold_result=None if is_error(gold) else gold)
+        ordered = is_ordered(question.task.gold_program or "")
 
         def fill(task: Task, one: Candidate) -> Candidate:
             result = one.result
             if result is None:
                 result = results[question.database, one.program]
-            label = _label(task, question.database, result) if one.label is None else one.label
+            label = one.label
+            if label is None and task.gold_result is not None:
+                label = _is_gold(result, task.gold_result, question, ordered)
             return replace(one, result=result, label=label)
 
-        return with_candidates(task, fill)
+        return with_candidates(_with_gold(question, results, ordered), fill)
 
     return [finish(question) for question in questions]
 
 
-def _run(
-    questions: Sequence[Question], judging: Judging, limits: SqlLimits
-) -> dict[tuple[Path | None, str], str]:
+def _with_gold(question: Question, results: Results, ordered: bool) -> Task:
+    """Take the gold result from the gold program, and hold the program to it."""
+    task = question.task
+    if task.gold_program is None:
+        return task
+    found = results[question.database, task.gold_program]
+    wanted = task.gold_result or found
+    return with_gold(task, found, is_right=_is_gold(found, wanted, question, ordered))
+
+
+def _run(questions: Sequence[Question], judging: Judging, limits: SqlLimits) -> Results:
     """Run every program whose result is not known, once; its key is where and what."""
     wanted: dict[tuple[Path | None, str], None] = {}
     for question in questions:
         task = question.task
         programs = [one.program for one in everyone(task) if one.result is None]
-        if task.gold_result is None and task.gold_program is not None:
+        if task.gold_program is not None:
             programs.append(task.gold_program)
         wanted.update(dict.fromkeys((question.database, program) for program in programs))
     python = [key for key in wanted if key[0] is None]
@@ -209,11 +219,7 @@ def _run(
     return results
 
 
-def _label(task: Task, database: Path | None, result: str) -> bool | None:
-    """Say whether a result is right, as far as that is known."""
-    if task.gold_result is None:
-        return None
-    if database is None:
-        return same_value(result, task.gold_result)
-    ordered = task.gold_program is not None and is_ordered(task.gold_program)
-    return same_table(result, task.gold_result, ordered=ordered)
+def _is_gold(result: str, gold: str, question: Question, ordered: bool) -> bool:
+    if question.database is None:
+        return same_value(result, gold)
+    return same_table(result, gold, ordered=ordered)

@@ -1,9 +1,11 @@
 """Candidates of tasks: drawn where there are none, executed, labelled, whatever the source."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scripted import ScriptedSampler, few_held_out, few_train, write_puzzles
@@ -13,17 +15,11 @@ from selftrain.config_file import load_config
 from selftrain.errors import UsageError
 from selftrain.files import write_rows
 from selftrain.solve import Attempts
-from selftrain.verifier.tasks.candidates import Asked, draw
+from selftrain.verifier.tasks.candidates import Wording, draw
 from selftrain.verifier.tasks.likelihood import Logprob
-from selftrain.verifier.tasks.reread import Wording, reread
-from selftrain.verifier.tasks.sources import (
-    Outline,
-    complete,
-    digest,
-    outline,
-    outlines,
-    split_outline,
-)
+from selftrain.verifier.tasks.outline import Outline, digest, split_outline
+from selftrain.verifier.tasks.reread import reread
+from selftrain.verifier.tasks.sources import complete, outline, outlines, refuse_overlapping
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import TASKS
 
@@ -33,7 +29,7 @@ FUEL = "judge.evaluation_fuel=1000000000"
 
 
 def draw_with_seed(seed: int) -> Task:
-    asked = Asked(Task("t", F, ()), f"{F}\n\ndef g():", lambda text: text.strip() or None)
+    asked = Task("t", F, ()), Wording(f"{F}\n\ndef g():", lambda text: text.strip() or None)
     attempts = Attempts(8, 0.9, 40, (), seed, ("lever",))
     (task,) = draw(ScriptedSampler(), [asked], attempts, advance=lambda _: None)
     return task
@@ -53,7 +49,7 @@ def test_what_is_drawn_depends_on_the_seed_alone() -> None:
 
 
 def test_a_completion_without_a_program_stays_a_sample() -> None:
-    asked = Asked(Task("t", F, ()), f"{F}\n\ndef g():", lambda _: None)
+    asked = Task("t", F, ()), Wording(f"{F}\n\ndef g():", lambda _: None)
     (task,) = draw(ScriptedSampler(), [asked], ATTEMPTS, advance=lambda _: None)
     assert sum(one.num_samples for one in task.candidates) == 8
 
@@ -66,7 +62,7 @@ def config(tmp_path: Path, *settings: str) -> Config:
     return load_config(None, [*here, "lever.num_samples=4", "solve.num_few_shot=0", *settings])
 
 
-def completed(whole: Outline, c: Config, items: Sequence[Any] | None = None) -> list[Task]:
+def completed(whole: Outline, c: Config, items: Sequence[Task] | None = None) -> list[Task]:
     items = whole.items if items is None else items
     return complete(whole, items, c, ScriptedSampler(), advance=lambda _: None)
 
@@ -83,19 +79,32 @@ def test_a_puzzle_that_a_prompt_shows_solved_is_no_task(tmp_path: Path) -> None:
     c = config(tmp_path, "solve.num_few_shot=2")
     whole = outline("puzzles", "train", c)
     assert len(whole.few_shot) == 2
-    assert not {p.name for p in whole.few_shot} & {p.name for p in whole.items}
+    assert not {p.name for p in whole.few_shot} & {task.task_id for task in whole.items}
     assert len(whole.items) == len(few_train()) - 2
 
 
 def test_dev_is_whole_families_of_the_train_tasks(tmp_path: Path) -> None:
     c = config(tmp_path, "lever.num_dev=5")
     there = outlines(c)
-    train = {puzzle.family for puzzle in there["train"].items}
-    dev = {puzzle.family for puzzle in there["dev"].items}
+    train = {task.family for task in there["train"].items}
+    dev = {task.family for task in there["dev"].items}
     assert len(there["dev"].items) >= 5 and not train & dev
     whole = outline("puzzles", "train", c)
     assert [*split_outline(whole, 5, 0)] == [there["train"], there["dev"]]
     assert len(whole.items) == len(there["train"].items) + len(there["dev"].items)
+
+
+def test_splits_that_overlap_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    same = f"lever.test={task_file(tmp_path)}"
+    apart = tmp_path / "others.jsonl"
+    write_rows(apart, map(TASKS.to_row, [Task("new", f" {F}", ()), Task("other", "?", ())]))
+    c = config(tmp_path, f"lever.train={tmp_path / 'tasks.jsonl'}", "lever.num_dev=1", same)
+    with pytest.raises(UsageError, match=r"train and test have 3 tasks in common, such as"):
+        refuse_overlapping(outlines(c))
+    by_text = {"train": outline("puzzles", "train", c), "test": outline(str(apart), "test", c)}
+    with pytest.raises(UsageError, match=r"1 tasks in common, such as .* \(the text of 'new'\)"):
+        refuse_overlapping({"train": by_text["train"], "test": by_text["test"]})
+    refuse_overlapping(outlines(config(tmp_path, "lever.num_dev=5")))
 
 
 def test_dev_that_leaves_nothing_to_learn_from_is_refused(tmp_path: Path) -> None:
@@ -181,7 +190,38 @@ def test_a_digest_tells_other_tasks_apart(tmp_path: Path) -> None:
     whole = outline(str(task_file(tmp_path)), "test", c)
     again = outline(str(task_file(tmp_path)), "test", c)
     assert digest(whole) == digest(again)
-    assert digest(whole) != digest(Outline("file", whole.items[1:], 0))
+    assert digest(whole) != digest(replace(whole, items=whole.items[1:]))
+
+
+def test_a_digest_tells_another_database_of_the_same_name_apart(tmp_path: Path) -> None:
+    row = {"task_id": "a", "question": "?", "language": "sql", "database": "a.sqlite"}
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps({**row, "context": "the same"}) + "\n", encoding="utf-8")
+    digests = []
+    for value in (1, 1, 2):
+        (tmp_path / "a.sqlite").unlink(missing_ok=True)
+        with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
+            database.execute("CREATE TABLE t (a INT)")
+            database.execute("INSERT INTO t VALUES (?)", (value,))
+        digests.append(digest(outline(f"questions:{path}", "test", config(tmp_path))))
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize(("gold", "known"), [("return 42", True), ("return 1 / 0", False)])
+def test_a_gold_program_of_a_task_file_gives_the_result_or_is_none(
+    tmp_path: Path, gold: str, known: bool
+) -> None:
+    program = f"def g():\n    {gold}"
+    given = (
+        Candidate("def g():\n    return 42.0", None, None, None, None),
+        Candidate("", None, None, None, None),
+    )
+    task = Task("t", "What is 6 times 7?", given, gold_program=program)
+    write_rows(tmp_path / "gold.jsonl", [TASKS.to_row(task)])
+    c = config(tmp_path)
+    (done,) = completed(outline(str(tmp_path / "gold.jsonl"), "test", c), c)
+    assert (done.gold_program, done.gold_result) == ((program, "42") if known else (None, None))
+    assert [one.label for one in done.candidates] == ([True, False] if known else [None, None])
 
 
 def test_what_a_model_cannot_have_drawn_is_left_out_and_told() -> None:
@@ -195,7 +235,9 @@ def test_what_a_model_cannot_have_drawn_is_left_out_and_told() -> None:
         asked.extend(pairs)
         return [Logprob(-3.0, 2), None]
 
-    (done,) = reread([task], {"t": Wording("?\n\ndef g():", "def g():", "\n")}, read, said.append)
+    words = Wording("?\n\ndef g():", lambda _: None, "def g():", "\n")
+
+    (done,) = reread([task], {"t": words}, read, said.append)
     assert asked == [("?\n\ndef g():", " 1\n"), ("?\n\ndef g():", "long\n")]
     assert done.candidates == (Candidate("def g(): 1", -3.0, 2, "1", True),)
     assert len(said) == 1 and said[0].startswith("1 of 2 candidates")

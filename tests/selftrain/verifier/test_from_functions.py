@@ -13,7 +13,7 @@ from selftrain.config import JudgeConfig
 from selftrain.errors import UsageError
 from selftrain.judge import judging_in_evaluation
 from selftrain.verifier.tasks.called import calls_in
-from selftrain.verifier.tasks.from_functions import cut, execute, prompt, read_functions_as_tasks
+from selftrain.verifier.tasks.from_functions import execute, read_functions_as_tasks, wording
 from selftrain.verifier.tasks.mbpp import mbpp_problem
 from selftrain.verifier.tasks.task import Candidate, Task
 
@@ -122,7 +122,14 @@ def test_changing_what_is_expected_changes_labels_and_nothing_that_is_read(tmp_p
     four = ran(tmp_path, "humaneval", flipped, *programs)
     assert [c.result for c in three.candidates] == [c.result for c in four.candidates]
     assert [label for _, label in told(four)] == [None, None, None]
-    assert four.gold_result is None
+    assert four.gold_program is four.gold_result is None
+    assert three.gold_program == HALF["canonical_solution"] and three.gold_result is not None
+
+
+def test_a_gold_result_of_its_own_stays(tmp_path: Path) -> None:
+    told = "[('int', 9)]"
+    for row in (HALF, {**HALF, "canonical_solution": None}):
+        assert ran(tmp_path, "humaneval", {**row, "gold_result": told}).gold_result == told
 
 
 @pytest.mark.parametrize("wrong", ["assert add(1, 2) == 4", "assert not add(1, 2)", "1 / 0"])
@@ -152,15 +159,15 @@ def test_where_no_call_is_known_results_are_unknown_and_labels_are_not(tmp_path:
 
 def test_a_program_is_cut_from_a_completion(tmp_path: Path) -> None:
     (half,) = read_functions_as_tasks(write(tmp_path, HALF), "humaneval")
-    assert prompt(half) == HALF["prompt"]
-    assert cut(half, "    return 1\n\nprint(half(3))") == "    return 1\n"
+    assert wording(half).prompt == HALF["prompt"]
+    assert wording(half).cut("    return 1\n\nprint(half(3))") == "    return 1\n"
     bare = {**ADD, "task_id": 8, "code": None}
     add, unknown = read_functions_as_tasks(write(tmp_path, ADD, bare), "mbpp")
     assert add.task.task_id == "7" and add.task.task == "Write a function to add."
-    assert prompt(add) == "# Write a function to add.\ndef add(a, b=0):\n"
-    assert cut(add, "    return a\nadd(1)") == "def add(a, b=0):\n    return a"
-    assert prompt(unknown) == "# Write a function to add.\ndef add("
-    assert cut(unknown, "x, y):\n    return x\nadd(1)") == "def add(x, y):\n    return x"
+    assert wording(add).prompt == "# Write a function to add.\ndef add(a, b=0):\n"
+    assert wording(add).cut("    return a\nadd(1)") == "def add(a, b=0):\n    return a"
+    assert wording(unknown).prompt == "# Write a function to add.\ndef add("
+    assert wording(unknown).cut("x, y):\n    return x\nadd(1)") == "def add(x, y):\n    return x"
 
 
 def test_mbpp_setup_stands_before_every_program(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from selftrain.run_directory import RunDirectory
 from selftrain.solve import Attempts
 from selftrain.verifier.tasks.from_puzzles import (
     finish,
-    named_of_run,
     puzzle_of,
     result_of_judged,
     sample_puzzles,
@@ -26,6 +25,7 @@ from selftrain.verifier.tasks.from_puzzles import (
 )
 from selftrain.verifier.tasks.results import is_error
 from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.tried_puzzles import named_of_run
 
 JUDGING = Judging(Limits(fuel=1_000_000_000), "strict", False, JudgeConfig(num_workers=1))
 PUZZLE = puzzle_from_source("def f(x: int, n=3):\n    return x == n", name="three", family="is")
@@ -149,6 +149,28 @@ def test_of_a_puzzle_with_more_inputs_the_result_is_that_on_the_first() -> None:
     assert task_of([raises], puzzle).candidates[0].result == "3"
 
 
+@pytest.mark.parametrize(
+    ("gold", "result"), [("return n + 1", "4"), ("return n", "3"), ("return 1 // 0", None)]
+)
+def test_a_gold_result_is_what_the_reference_returns_and_the_checker_is_not_asked(
+    gold: str, result: str | None
+) -> None:
+    g = f"def g(n=3):\n    {gold}"
+    task = task_of(ROWS, replace(PUZZLE, solutions=(g,), more_inputs=("n=5",)))
+    assert (task.gold_program, task.gold_result) == (g if result else None, result)
+
+
+def test_finish_judges_a_gold_program_and_keeps_a_gold_result() -> None:
+    right, wrong = "def g(n=3):\n    return n", "def g(n=3):\n    return 4"
+    tasks = [Task(g, PUZZLE.f, (), gold_program=g) for g in (right, wrong)]
+    told = Task("told", PUZZLE.f, (), gold_program=wrong, gold_result="4")
+    assert finish([*tasks, told], JUDGING) == [
+        replace(tasks[0], gold_result="3"),
+        replace(tasks[1], gold_program=None),
+        told,
+    ]
+
+
 def test_equal_programs_with_errors_in_other_words_are_one_candidate() -> None:
     g = "def g(n=3):\n    return [0] * n"
     rows = [row(i, g, outcome="raised", detail=f"E: {i}") for i in range(2)]
@@ -166,6 +188,7 @@ def test_sampled_puzzles_have_all_samples_and_a_greedy_one() -> None:
         assert sum(one.num_samples for one in task.candidates) == 6
         assert task.greedy is not None
         assert task.gold_program == puzzle.solutions[0] and task.family == puzzle.family
+        assert task.gold_result is not None and not is_error(task.gold_result)
         assert not any(one.label for one in task.candidates if is_error(one.result))
 
 

@@ -13,11 +13,10 @@ from selftrain.errors import UsageError
 from selftrain.judge import Judging, judging_in_evaluation
 from selftrain.verifier.tasks.from_questions import (
     Question,
-    cut,
     execute,
     is_ordered,
-    prompt,
     read_questions,
+    wording,
 )
 from selftrain.verifier.tasks.tables import as_table, same_table
 from selftrain.verifier.tasks.task import Candidate, Task
@@ -149,6 +148,14 @@ def test_a_gold_program_gives_the_gold_result_where_there_is_none(folder: Path) 
     assert [labels(task) for task in tasks] == [[True], [None], [None]]
 
 
+def test_a_gold_program_that_fails_or_returns_another_result_is_none(folder: Path) -> None:
+    golds = ("answer = 1 / 0", "answer = 7", "answer = 8.0")
+    rows = [python(task_id=gold, gold_program=gold, gold_result="8") for gold in golds]
+    tasks = ran(folder, *rows, sql(gold_program="SELECT nobody FROM town"))
+    assert [task.gold_program for task in tasks] == [None, None, "answer = 8.0", None]
+    assert [task.gold_result for task in tasks] == ["8", "8", "8", None]
+
+
 def test_changing_the_gold_result_changes_labels_and_nothing_else(folder: Path) -> None:
     texts = ("answer = 1", "answer = 2", "answer = 1 / 0", "answer = '1'")
     one = ran(folder, python(gold_result="1", candidates=programs(*texts)))[0]
@@ -171,8 +178,8 @@ def question(language: Any) -> Question:
 
 
 def test_prompts_hold_the_task_as_comments_and_begin_the_program() -> None:
-    assert prompt(question("python")) == "# Which?\n#\n# CREATE TABLE t\ndef answer():\n"
-    assert prompt(question("sql")) == "-- Which?\n--\n-- CREATE TABLE t\nSELECT"
+    assert wording(question("python")).prompt == "# Which?\n#\n# CREATE TABLE t\ndef answer():\n"
+    assert wording(question("sql")).prompt == "-- Which?\n--\n-- CREATE TABLE t\nSELECT"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +200,7 @@ def test_prompts_hold_the_task_as_comments_and_begin_the_program() -> None:
 def test_a_completion_is_cut_where_the_program_ends(
     language: str, text: str, program: str | None
 ) -> None:
-    assert cut(question(language), text) == program
+    assert wording(question(language)).cut(text) == program
 
 
 @pytest.mark.parametrize(
