@@ -285,7 +285,8 @@ class AblateConfig(_Section):
 class VerifierConfig(_Section):
     """A learned verifier (LEVER, Ni et al. 2023): what it is, what it reads, how it learns.
 
-    The defaults of learning are the paper's, section 4.1 and appendix A.
+    The defaults of learning are the paper's, section 4.1 and appendix A, but for `tasks_per_step`,
+    `candidates_per_step` and `check_every`, which are ours.
     """
 
     enabled: bool = False
@@ -313,7 +314,9 @@ class VerifierConfig(_Section):
     gold: bool = True
     """Whether a task's gold program, where it has one, is added to its candidates to learn from."""
     max_tokens: Annotated[int, Field(ge=64)] = 512
-    """Tokens of task, program and result together; the task is cut first, the result never."""
+    """Tokens of task, program and result together. Where they are more, the task is cut first, to a
+    quarter of what the result leaves, then the program; the result is shown shorter only beyond
+    half a row."""
     learning_rate: Annotated[float, Field(gt=0)] = 5e-5
     """Peak learning rate of AdamW."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.1
@@ -321,7 +324,8 @@ class VerifierConfig(_Section):
     steps: _Count = 10_000
     """Optimizer steps."""
     warmup_steps: Annotated[int, Field(ge=0)] = 100
-    """Steps in which the learning rate rises from zero; it falls linearly after that."""
+    """Steps in which the learning rate rises from zero, at most a quarter of `steps`; it falls
+    linearly after that."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
     """Gradients are clipped to this norm."""
     tasks_per_step: _Count = 8
@@ -355,7 +359,10 @@ class LeverConfig(_Section):
     test: str = "puzzles"
     """Tasks that rankings are measured on."""
     num_dev: _Count = 40
-    """Train tasks set aside, whole families of them, where `dev` is null."""
+    """Train tasks set aside where `dev` is null."""
+    dev_families: Literal["apart", "shared"] = "apart"
+    """Whether these are whole families, so that dev asks for new ones as the strictest test would;
+    or single tasks, so that it asks for new instances of known families, where the test does."""
     num_samples: _Count = 32
     """Candidates drawn of a task that comes without any; those with equal text are one."""
     temperature: Annotated[float, Field(gt=0)] = 0.8

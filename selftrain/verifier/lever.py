@@ -22,9 +22,9 @@ from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
 from selftrain.verifier.learning.train import train_verifier
 from selftrain.verifier.tasks.outline import Outline, digest
-from selftrain.verifier.tasks.sources import complete, outlines
+from selftrain.verifier.tasks.sources import complete, outlines, refuse_overlapping
 from selftrain.verifier.tasks.task import Task
-from selftrain.verifier.tasks.task_file import TASKS, refuse_overlap, task_from_row
+from selftrain.verifier.tasks.task_file import TASKS, task_from_row
 
 _MAY_CHANGE = (
     "lever.arms",
@@ -44,6 +44,7 @@ def lever(config: Config, folder: Path, *, evaluate: bool) -> int:
     directory = LeverDirectory(folder)
     refuse_foreign(LEVER, directory.run, config, _MAY_CHANGE)
     there = outlines(config)
+    refuse_overlapping(there)
     with working_in(directory.run):
         data: dict[str, str] = {split: digest(there[split]) for split in SPLITS}
         data["verifier"] = str(describe_model(config.verifier.model))
@@ -70,7 +71,6 @@ def _run(
     x.progress.say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new verifier'}")
     try:
         tasks = {split: make_tasks(x, directory, split, there[split]) for split in SPLITS}
-        refuse_overlap({str(split): some for split, some in tasks.items()})
         for learner in learners(x.config):
             make_verifier(x, directory, learner, tasks)
             if evaluate:

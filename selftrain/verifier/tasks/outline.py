@@ -7,7 +7,7 @@ An outline is cheap and is made at each start; how its tasks are completed is it
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -72,14 +72,17 @@ class Outline:
             self.reader.release()
 
 
-def split_outline(whole: Outline, num_dev: int, seed: int) -> tuple[Outline, Outline]:
-    """Set whole families of tasks aside, `num_dev` tasks at least; both parts keep their order.
+def split_outline(
+    whole: Outline, num_dev: int, seed: int, *, by_family: bool = True
+) -> tuple[Outline, Outline]:
+    """Set tasks aside, or whole families with `num_dev` tasks at least; parts keep their order.
 
     Raises UsageError where nothing is left to learn from.
     """
     families: dict[str, list[int]] = {}
     for index, task in enumerate(whole.items):
-        families.setdefault(task.family or task.task_id, []).append(index)
+        name = task.family if by_family and task.family else f"task {index}"
+        families.setdefault(name, []).append(index)
     order = list(families)
     Random(derive_seed(seed, "lever", "dev")).shuffle(order)
     chosen: set[int] = set()
@@ -104,9 +107,7 @@ def digest(whole: Outline) -> str:
     bytes_of = cache(_hash_file)
 
     def plain(value: Any) -> Any:
-        if isinstance(value, Path):
-            return bytes_of(value)
-        return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+        return bytes_of(value) if isinstance(value, Path) else asdict(value)
 
     held = [whole.items, whole.few_shot, whole.read]
     text = json.dumps(held, default=plain, sort_keys=True)

@@ -51,7 +51,7 @@ def outlines(config: Config) -> dict[Split, Outline]:
     train, test = outline(c.train, "train", config), outline(c.test, "test", config)
     if c.dev is not None:
         return {"train": train, "dev": outline(c.dev, "dev", config), "test": test}
-    train, dev = split_outline(train, c.num_dev, config.seed)
+    train, dev = split_outline(train, c.num_dev, config.seed, by_family=c.dev_families == "apart")
     return {"train": train, "dev": dev, "test": test}
 
 

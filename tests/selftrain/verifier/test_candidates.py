@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from scripted import ScriptedSampler, few_held_out, few_train, write_puzzles
 
+from puzzles.builtin.read import read_builtin
 from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.errors import UsageError
 from selftrain.files import write_rows
 from selftrain.solve import Attempts
 from selftrain.verifier.tasks.candidates import Wording, draw
-from selftrain.verifier.tasks.likelihood import Logprob
 from selftrain.verifier.tasks.outline import Outline, digest, split_outline
-from selftrain.verifier.tasks.reread import reread
 from selftrain.verifier.tasks.sources import complete, outline, outlines, refuse_overlapping
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import TASKS
@@ -92,6 +91,16 @@ def test_dev_is_whole_families_of_the_train_tasks(tmp_path: Path) -> None:
     whole = outline("puzzles", "train", c)
     assert [*split_outline(whole, 5, 0)] == [there["train"], there["dev"]]
     assert len(whole.items) == len(there["train"].items) + len(there["dev"].items)
+
+
+def test_dev_may_be_single_tasks_of_families_that_are_learnt_from(tmp_path: Path) -> None:
+    puzzles = write_puzzles(tmp_path / "all.jsonl", read_builtin("train")[:24])
+    there = outlines(
+        config(tmp_path, f"puzzles.train={puzzles}", "lever.num_dev=5", "lever.dev_families=shared")
+    )
+    assert len(there["dev"].items) == 5
+    train = {task.family for task in there["train"].items}
+    assert [task.family in train for task in there["dev"].items].count(True) > 0
 
 
 def test_splits_that_overlap_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
@@ -222,25 +231,6 @@ def test_a_gold_program_of_a_task_file_gives_the_result_or_is_none(
     (done,) = completed(outline(str(tmp_path / "gold.jsonl"), "test", c), c)
     assert (done.gold_program, done.gold_result) == ((program, "42") if known else (None, None))
     assert [one.label for one in done.candidates] == ([True, False] if known else [None, None])
-
-
-def test_what_a_model_cannot_have_drawn_is_left_out_and_told() -> None:
-    task = Task(
-        "t", "?", (Candidate("def g(): 1", None, None, "1", True), Candidate("long", None, None, "2", False))
-    )  # fmt: skip
-    asked: list[tuple[str, str]] = []
-    said: list[str] = []
-
-    def read(pairs: Sequence[tuple[str, str]]) -> list[Logprob | None]:
-        asked.extend(pairs)
-        return [Logprob(-3.0, 2), None]
-
-    words = Wording("?\n\ndef g():", lambda _: None, "def g():", "\n")
-
-    (done,) = reread([task], {"t": words}, read, said.append)
-    assert asked == [("?\n\ndef g():", " 1\n"), ("?\n\ndef g():", "long\n")]
-    assert done.candidates == (Candidate("def g(): 1", -3.0, 2, "1", True),)
-    assert len(said) == 1 and said[0].startswith("1 of 2 candidates")
 
 
 def test_a_model_tells_log_probabilities_where_it_is_asked_to(tmp_path: Path) -> None:
