@@ -46,23 +46,25 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
             f"{path}: curate.verdicts is unverified, but curate.drop_always_solved and "
             "curate.choose=middle_first choose by verdicts. Leave these two out."
         )
-    if config.verifier.enabled and config.verifier.use == "judge":
-        _refuse_unjudged(config, path)
+    if config.verifier.enabled and config.verifier.use != "watch":
+        _refuse_undecided(config, path)
     return config
 
 
-def _refuse_unjudged(config: Config, path: Path) -> None:
-    """Refuse what needs a verdict on every candidate, where a verifier spares some the judge."""
-    curate = config.curate
-    needs = {
+def _refuse_undecided(config: Config, path: Path) -> None:
+    """Refuse what leaves a verifier nothing to decide, or needs the verdicts that it spares."""
+    curate, use = config.curate, config.verifier.use
+    refused = {
         f"curate.verdicts={curate.verdicts}": curate.verdicts != "verified",
-        "curate.drop_always_solved": curate.drop_always_solved,
-        "curate.choose=middle_first": curate.choose == "middle_first",
+        "curate.drop_always_solved": use == "judge" and curate.drop_always_solved,
+        "curate.choose=middle_first": use == "judge" and curate.choose == "middle_first",
     }
-    if found := next((name for name, is_set in needs.items() if is_set), None):
+    if found := next((name for name, is_set in refused.items() if is_set), None):
+        why = f"leaves candidates without a verdict, but {found} needs one on each"
+        if use == "keep":
+            why = f"chooses among solutions that passed, but {found} draws others by lot"
         raise UsageError(
-            f"{path}: verifier.use is judge, which leaves candidates without a verdict, but "
-            f"{found} needs one on each. Leave it out, or set verifier.use to watch or keep."
+            f"{path}: verifier.use is {use}, which {why}. Leave it out, or set verifier.use=watch."
         )
 
 

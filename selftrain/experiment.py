@@ -80,6 +80,12 @@ class Experiment:
         for sampler in self._others.values():
             _ = sampler.context_tokens
             sampler.release()
+
+    def reach_verifier(self) -> None:
+        """Load what a round's verifier starts from, where rounds have one, for the same reason.
+
+        Raises UsageError or RunError.
+        """
         if self.config.verifier.enabled:
             from selftrain.verifier.learning.inputs import reads_of
             from selftrain.verifier.learning.network import load_base

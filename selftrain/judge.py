@@ -122,7 +122,7 @@ class Judged:
 
     candidate: Candidate
     outcome: str
-    """A `judge.Outcome`, or why no g could be cut from the completion."""
+    """A `judge.Outcome`, why no g could be cut from the completion, or NOT_JUDGED."""
     passed: bool
     answer: str | None
     """What g returned, as a Python literal; on the first inputs, or on those where it failed."""

@@ -82,6 +82,7 @@ def _run(experiment: Experiment, gather: Gather) -> int:
     say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new run'}")
     if not directory.round(experiment.config.rounds).metrics.exists():
         experiment.reach_others()
+        experiment.reach_verifier()
     try:
         for here in self_train(experiment, gather):
             if here.number == len(directory.complete_rounds()) - 1:

@@ -13,6 +13,7 @@ from selftrain.config import Config
 from selftrain.export.held_out import TEXTS, HeldOut
 from selftrain.export.parquet import Written, write_parquet
 from selftrain.files import Row, read_rows
+from selftrain.judge import NOT_JUDGED
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ PARTS = (
     Part(
         "candidates",
         "train",
-        "an attempt at a puzzle, right or wrong, with its verdict",
+        "an attempt at a puzzle with its verdict; `passed` is null where it was not judged",
         {
             "round": "int64", "puzzle_id": "string", "index": "int64", "f": "string",
             "g": "string", "text": "string", "finish_reason": "string", "num_tokens": "int64",
@@ -146,7 +147,8 @@ def _rows(run: RunDirectory, config: Config, number: int, part: str) -> Iterator
         return
     for here in map(run.round, range(0 if part == "evaluation" else 1, number + 1)):
         for row in _read(_file(here, part)):
-            yield {"round": here.number, **row, **(row.get("rejection") or {})}
+            spared = {"passed": None} if row.get("outcome") == NOT_JUDGED else {}
+            yield {"round": here.number, **row, **(row.get("rejection") or {}), **spared}
 
 
 def examples(run: RunDirectory, config: Config, number: int) -> Iterator[Row]:

@@ -200,6 +200,13 @@ def _basis(plan: Plan) -> str:
         ]
     if plan.weights is None:
         lines.append("Left out: the bytes of models, since the model's shape is out of reach.")
+    if plan.config.verifier.enabled:
+        v = plan.config.verifier
+        most = v.tasks_per_step * v.candidates_per_step
+        lines.append(
+            f"Left out: a verifier a round, which learns in {number(v.steps)} steps of at most "
+            f"{most} candidates,\nreads those of puzzles to come, and whose weights are kept."
+        )
     return "\n".join(lines)
 
 

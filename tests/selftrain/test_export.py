@@ -18,6 +18,7 @@ from selftrain.export import export, parquet
 from selftrain.export.dataset import PARTS
 from selftrain.export.parquet import write_parquet
 from selftrain.files import Row, read_json, read_rows, write_json, write_rows
+from selftrain.judge import NOT_JUDGED
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
 SETTINGS = (
@@ -119,6 +120,18 @@ def test_datasets_reads_every_part_whole(
         (row["round"], row["name"], row["n"], row["num_correct"])
         for row in rows["evaluation"]["test"]
     ] == evaluated
+
+
+def test_a_candidate_that_was_not_judged_has_neither_passed_nor_failed(
+    copied: RunDirectory, tmp_path: Path
+) -> None:
+    here = copied.round(1)
+    rows = list(read_rows(here.candidates))
+    spared = {**rows[0], "outcome": NOT_JUDGED, "passed": False, "ordered": True}
+    write_rows(here.candidates, [spared, *rows[1:]])
+    assert export(copied.path, tmp_path / "out", None, merged=False) == 0
+    found = load(tmp_path / "out" / "dataset", "candidates", tmp_path)["train"]
+    assert [row["passed"] for row in found] == [None, *(row["passed"] for row in rows[1:])]
 
 
 def leak(here: RoundDirectory) -> None:

@@ -336,6 +336,19 @@ def test_without_the_hub_a_plan_says_what_it_leaves_out(
     assert "Left out: the bytes of models" in said
 
 
+def test_a_plan_says_that_it_leaves_a_rounds_verifier_out(
+    tmp_path: Path, tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert show_plan(small(tmp_path, tiny_model), Path("a.yaml"), [], False) == 0
+    assert "verifier" not in capsys.readouterr().out
+    c = small(tmp_path, tiny_model, "verifier.enabled=true", "verifier.steps=160")
+    assert show_plan(c, Path("a.yaml"), [], False) == 0
+    said = capsys.readouterr().out
+    assert (
+        "Left out: a verifier a round, which learns in 160 steps of at most 64 candidates" in said
+    )
+
+
 def test_a_folder_without_a_shape_is_refused(tmp_path: Path, tiny_model: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UsageError, match="has no shape to be read"):

@@ -14,6 +14,7 @@ from selftrain.config import ModelConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.files import Row
 from selftrain.statistics import compare, mean_over_seeds
+from selftrain.verifier.learning import network
 
 ALL = "ablate.arms=[base, verified, unverified, wrong, noise-50]"
 SEEDS = (0, 1)
@@ -292,6 +293,19 @@ def test_a_model_out_of_reach_ends_it_before_anything_is_made(
         ablations.run("ablate.arms=[base, verified]", setting)
     assert not any(ablations.asked.values())
     assert not AblationDirectory(ablations.folder).is_begun()
+
+
+def test_no_verifier_is_loaded_since_an_ablation_has_none(
+    ablations: Ablations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_base(*_: object) -> None:
+        raise AssertionError("an ablation has no verifier")
+
+    monkeypatch.setattr(network, "load_base", load_base)
+    here = ablations.run(
+        "ablate.arms=[base, verified]", "ablate.num_seeds=1", "verifier.enabled=true"
+    )
+    assert here.results.exists()
 
 
 def test_each_generator_has_a_pool_and_arms_of_its_own(ablations: Ablations) -> None:

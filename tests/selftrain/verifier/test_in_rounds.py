@@ -246,4 +246,11 @@ def test_to_watch_a_verifier_changes_nothing_else_of_a_run(runs: dict[str, RunDi
 def test_what_needs_every_verdict_is_refused_where_some_are_spared(other: str) -> None:
     with pytest.raises(UsageError, match=r"verifier.use is judge, .* needs one on each"):
         load_config(None, ["verifier.enabled=true", "verifier.use=judge", other])
-    load_config(None, ["verifier.enabled=true", "verifier.use=keep", other])
+
+
+@pytest.mark.parametrize("verdicts", ["unverified", "wrong"])
+def test_to_keep_the_likeliest_is_refused_where_pairs_are_drawn_by_lot(verdicts: str) -> None:
+    keeping = ["verifier.enabled=true", "verifier.use=keep"]
+    with pytest.raises(UsageError, match=f"verifier.use is keep, .* curate.verdicts={verdicts}"):
+        load_config(None, [*keeping, f"curate.verdicts={verdicts}"])
+    load_config(None, [*keeping, "curate.drop_always_solved=true"])
