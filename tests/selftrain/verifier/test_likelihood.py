@@ -7,7 +7,10 @@ import pytest
 from selftrain.config import ModelConfig
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.sampling import Completion, Request
+from selftrain.verifier.tasks.candidates import Wording
 from selftrain.verifier.tasks.likelihood import Logprob, read_logprobs
+from selftrain.verifier.tasks.reread import reread
+from selftrain.verifier.tasks.task import Candidate, Task
 
 PROMPTS = (
     "def f(k: int):\n    return k + 964 == 1853\n\ndef g():",
@@ -83,3 +86,22 @@ def test_a_long_unlikely_program_does_not_underflow(tiny_config: ModelConfig) ->
     (found,) = read([(PROMPTS[0], "\n    return zxqj" * 30)], tiny_config)
     assert found is not None
     assert -1e5 < found.sum_logprob < -745
+
+
+def test_what_a_model_cannot_have_drawn_is_left_out_and_told() -> None:
+    task = Task(
+        "t", "?", (Candidate("def g(): 1", None, None, "1", True), Candidate("long", None, None, "2", False))
+    )  # fmt: skip
+    asked: list[tuple[str, str]] = []
+    said: list[str] = []
+
+    def read(pairs: Sequence[tuple[str, str]]) -> list[Logprob | None]:
+        asked.extend(pairs)
+        return [Logprob(-3.0, 2), None]
+
+    words = Wording("?\n\ndef g():", lambda _: None, "def g():", "\n")
+
+    (done,) = reread([task], {"t": words}, read, said.append)
+    assert asked == [("?\n\ndef g():", " 1\n"), ("?\n\ndef g():", "long\n")]
+    assert done.candidates == (Candidate("def g(): 1", -3.0, 2, "1", True),)
+    assert len(said) == 1 and said[0].startswith("1 of 2 candidates")
