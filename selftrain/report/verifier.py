@@ -21,18 +21,20 @@ from selftrain.report.blocks import (
 from selftrain.report.reading import Run
 from selftrain.run_directory import RunDirectory
 
-CHOOSERS = {
+_CHOOSERS = {
     "random": "At random (Pass@1)",
     "greedy": "Greedy, drawn apart",
     "most frequent": "Most frequent result",
+    "most frequent, error-free": "Most frequent result, no error",
     "LM mean": "Likeliest to the generator, a token",
     "LM sum": "Likeliest to the generator",
+    "LM sum, error-free": "Likeliest without an error",
     "verifier": "Verifier",
     "joint": "Verifier and generator",
     "joint with groups": "Both, pooled by result",
     "oracle": "Oracle: any is right",
 }
-ORDERS = {
+_ORDERS = {
     "verifier": "Verifier",
     "joint": "Verifier and generator",
     "joint with groups": "Both, pooled by result",
@@ -68,7 +70,7 @@ def _choices(rounds: Mapping[int, Row]) -> list[Block]:
         return []
     rows = [
         (name, *(_estimate(found["choices"].get(key), "accuracy") for found in rounds.values()))
-        for key, name in CHOOSERS.items()
+        for key, name in _CHOOSERS.items()
     ]
     gap = [_cell(found["choices"], "efficiency", _interval) for found in rounds.values()]
     gain = [
@@ -112,7 +114,7 @@ def _calls(rounds: Mapping[int, Row]) -> list[Block]:
         return []
     rows = [
         (name, *(_estimate(found["calls"].get(key), "saved") for found in rounds.values()))
-        for key, name in ORDERS.items()
+        for key, name in _ORDERS.items()
     ]
     any_order = [next(iter(found["calls"].values())) for found in rounds.values()]
     rows += [

@@ -20,7 +20,8 @@ from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.calibration.calibrator import Calibrator, apply, calibrator_from_row
 from selftrain.verifier.directory import LeverDirectory
 from selftrain.verifier.learning.train import CALIBRATOR
-from selftrain.verifier.ranking.rank import Ranker, Scored, rank, ranking_to_row
+from selftrain.verifier.ranking.chooser import chooser_of
+from selftrain.verifier.ranking.rank import Scored, rank, ranking_to_row
 from selftrain.verifier.tasks.sources import complete, outline
 from selftrain.verifier.tasks.task import Task
 
@@ -90,7 +91,8 @@ def _rows(
     num_candidates = sum(len(task.candidates) for task in tasks)
     with progress.stage("verify", num_candidates) as advance:
         found = log_odds(verifier, tasks, batch_size=c.model.batch_size, advance=advance)
-    ranker: Ranker = "joint with groups" if c.groups else "joint"
+    # A sampler that tells no log-probabilities is refused, by whoever ranks, and not passed over.
+    ranker = chooser_of(verifier.reads.results, groups=c.groups, has_logprobs=True)
     for task, odds in zip(tasks, found, strict=True):
         ranking = rank(Scored(task, odds), ranker, seed=config.seed, likelihood=c.likelihood)
         row = ranking_to_row(task, ranking)

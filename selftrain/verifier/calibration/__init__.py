@@ -1,1 +1,1 @@
-"""How far probabilities can be trusted, and what that is good for. Plain arrays in, numbers out."""
+"""How far probabilities can be trusted, and what that is good for. No network is run here."""

@@ -4,7 +4,7 @@ Every candidate weighs the same; intervals are over tasks, families as wholes. N
 here (calibrator.py), and a joint score is no probability, so none of this is for it; ranks.py is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -13,16 +13,15 @@ from selftrain.files import Row
 from selftrain.seeds import derive_seed
 from selftrain.statistics import Estimate
 from selftrain.statistics.estimator import Floats
-from selftrain.statistics.intervals import cluster_names
 from selftrain.statistics.resampling import task_weights, with_interval
 from selftrain.verifier.calibration.bins import (
     Bin,
-    Bools,
     Ints,
     equal_mass,
     equal_width,
     reliability_bins,
 )
+from selftrain.verifier.calibration.labelled import Labelled
 from selftrain.verifier.calibration.ranks import auroc_pooled, auroc_within
 from selftrain.verifier.calibration.scoring import (
     GroupSums,
@@ -43,24 +42,21 @@ NUM_CHANCE_DRAWS = 200
 """Draws of labels from the probabilities themselves."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """Candidates of many tasks, one after the other, with log-odds and label: N of T tasks."""
+@dataclass(frozen=True, slots=True)
+class Brier:
+    """The Brier score, and its parts (Murphy 1973) over the equal-mass bins, or over the distinct
+    values where these are no more than bins."""
 
-    log_odds: Floats
-    """log P(right) - log P(wrong), shape (N,); finite."""
-    labels: Bools
-    """Whether each is right, shape (N,)."""
-    tasks: Ints
-    """Number of each one's task, from 0 to T - 1, shape (N,)."""
-    families: tuple[str, ...]
-    """Family of each task, empty where it has none: T of them."""
-
-    @property
-    def clusters(self) -> list[str]:
-        """Name what each candidate is resampled with: its task's family, else its task."""
-        names = cluster_names(self.families)
-        return [names[task] for task in self.tasks]
+    score: Estimate
+    """Mean squared distance of probability and label."""
+    reliability: Estimate
+    """The smaller the better."""
+    resolution: Estimate
+    """The larger the better."""
+    uncertainty: Estimate
+    """Of the labels alone."""
+    remainder: float
+    """Score - (reliability - resolution + uncertainty): what bins hide; 0 for distinct values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +76,7 @@ class Calibration:
     perfect ones would show by the finite number of candidates alone."""
     ece_by_chance_high: float
     """Their 95th percentile: an ECE below this cannot be told from zero."""
-    brier: Estimate
-    reliability: Estimate
-    """Murphy's parts of the Brier score, over the equal-mass bins, or over the distinct values
-    where these are no more than bins: the smaller the better."""
-    resolution: Estimate
-    """The larger the better."""
-    uncertainty: Estimate
-    """Of the labels alone."""
-    remainder: float
-    """Brier - (reliability - resolution + uncertainty): what bins hide; 0 for distinct values."""
+    brier: Brier
     nll: Estimate
     """Mean negative log-likelihood of the labels, in nats."""
     auroc: Estimate | None
@@ -102,33 +89,7 @@ class Calibration:
     equal_mass: tuple[Bin, ...]
 
 
-def labelled(
-    log_odds: Sequence[Sequence[float]],
-    labels: Sequence[Sequence[bool | None]],
-    families: Sequence[str],
-) -> Labelled:
-    """Join what is given task by task; a task without candidates is left out.
-
-    Raises ValueError where lengths differ, a label is not known or log-odds are not finite.
-    """
-    some = [index for index, own in enumerate(labels) if own]
-    for odds, own in zip(log_odds, labels, strict=True):
-        if len(odds) != len(own):
-            raise ValueError(f"A task has {len(own)} labels, but {len(odds)} log-odds.")
-        if any(label is None for label in own):
-            raise ValueError("A candidate has no label: execute and label the tasks first.")
-    found = Labelled(
-        log_odds=np.array([each for index in some for each in log_odds[index]], dtype=np.float64),
-        labels=np.array([each for index in some for each in labels[index]], dtype=np.bool_),
-        tasks=np.repeat(np.arange(len(some)), [len(labels[index]) for index in some]),
-        families=tuple(families[index] for index in some),
-    )
-    if not np.isfinite(found.log_odds).all():
-        raise ValueError("Log-odds must be finite; a verifier gave nan or infinity.")
-    return found
-
-
-def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibration:
+def measure_calibration(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibration:
     """Measure calibration with 95% intervals over tasks; `seed` is the run's.
 
     Bins are those of the whole sample in every replicate. Raises ValueError without a candidate.
@@ -137,11 +98,6 @@ def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibrat
         raise ValueError("Calibration needs at least one candidate; none was given.")
     p = probabilities(found.log_odds)
     width, mass = equal_width(p, num_bins), equal_mass(p, num_bins)
-    parts = distinct(p) if np.unique(p).size <= num_bins else mass
-    brier = _mean(found, (p - found.labels) ** 2, seed)
-    reliability = _grouped(found, p, parts, reliability_of, seed)
-    resolution = _grouped(found, p, parts, resolution_of, seed)
-    uncertainty = _grouped(found, p, parts, uncertainty_of, seed, biased=False)
     by_chance, by_chance_high = _ece_by_chance(p, num_bins, seed)
     rows = (found.log_odds, found.labels, found.tasks, found.families)
     return Calibration(
@@ -152,11 +108,7 @@ def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibrat
         ece_equal_mass=_grouped(found, p, mass, ece_of, seed),
         ece_by_chance=by_chance,
         ece_by_chance_high=by_chance_high,
-        brier=brier,
-        reliability=reliability,
-        resolution=resolution,
-        uncertainty=uncertainty,
-        remainder=brier.value - (reliability.value - resolution.value + uncertainty.value),
+        brier=_brier(found, p, mass, num_bins, seed),
         nll=_mean(found, surprise(found.log_odds, found.labels), seed),
         auroc=auroc_pooled(*rows, seed=seed),
         auroc_within=auroc_within(*rows, seed=seed),
@@ -168,6 +120,16 @@ def measure(found: Labelled, *, seed: int, num_bins: int = NUM_BINS) -> Calibrat
 def calibration_to_row(calibration: Calibration) -> Row:
     """Flatten a calibration for JSON."""
     return asdict(calibration)
+
+
+def _brier(found: Labelled, p: Floats, mass: Ints, num_bins: int, seed: int) -> Brier:
+    groups = distinct(p) if np.unique(p).size <= num_bins else mass
+    score = _mean(found, (p - found.labels) ** 2, seed)
+    reliability = _grouped(found, p, groups, reliability_of, seed)
+    resolution = _grouped(found, p, groups, resolution_of, seed)
+    uncertainty = _grouped(found, p, groups, uncertainty_of, seed, biased=False)
+    parts = reliability.value - resolution.value + uncertainty.value
+    return Brier(score, reliability, resolution, uncertainty, score.value - parts)
 
 
 def _mean(found: Labelled, values: Floats, seed: int) -> Estimate:

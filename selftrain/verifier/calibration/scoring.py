@@ -51,27 +51,6 @@ def ece(p: npt.ArrayLike, labels: npt.ArrayLike, groups: Ints) -> float:
     return float(ece_of(group_sums(p, labels, groups))[0])
 
 
-def brier(p: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Average the squared distance of probability and label. Raises ValueError outside [0, 1]."""
-    return float(((as_probabilities(p) - np.asarray(labels)) ** 2).mean())
-
-
-def brier_parts(
-    p: npt.ArrayLike, labels: npt.ArrayLike, groups: Ints
-) -> tuple[float, float, float]:
-    """Give reliability, resolution and uncertainty of the Brier score (Murphy 1973).
-
-    Reliability - resolution + uncertainty is the score itself where each group has one
-    probability, as those of `distinct` have. Raises ValueError outside [0, 1].
-    """
-    sums = group_sums(p, labels, groups)
-    return (
-        float(reliability_of(sums)[0]),
-        float(resolution_of(sums)[0]),
-        float(uncertainty_of(sums)[0]),
-    )
-
-
 def surprise(log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """Give each label's negative log-likelihood in nats, shape (N,).
 
@@ -80,11 +59,6 @@ def surprise(log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     odds = np.asarray(log_odds, dtype=np.float64)
     found: Floats = np.logaddexp(0, np.where(labels, -odds, odds))
     return found
-
-
-def nll(log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Average the negative log-likelihood of labels, in nats."""
-    return float(surprise(log_odds, labels).mean())
 
 
 def group_sums(

@@ -59,20 +59,14 @@ def by_number(
     rankers, _ = usable(known, likelihood=likelihood, groups=groups)
     rankers = [ranker for ranker in rankers if ranker != "greedy"]
     slates = [lay_out(one.task, one.log_odds) for one in known]
-    # (tasks, rankers, sizes)
-    values = np.array(
-        [_right_shares(slate, rankers, sizes, repeats, seed, likelihood) for slate in slates]
-    )
-    families = [one.task.family for one in known]
-    draws = derive_seed(seed, "intervals")
+    shares = [_right_shares(slate, rankers, sizes, repeats, seed, likelihood) for slate in slates]
+    # (rankers, sizes, tasks)
+    values = np.moveaxis(np.array(shares), 0, -1)
+    families, draws = [one.task.family for one in known], derive_seed(seed, "intervals")
     return tuple(
-        Drawn(
-            ranker,
-            size,
-            mean_with_interval(values[:, row, column], families, num_samples=size, seed=draws),
-        )
-        for row, ranker in enumerate(rankers)
-        for column, size in enumerate(sizes)
+        Drawn(ranker, size, mean_with_interval(own, families, num_samples=size, seed=draws))
+        for ranker, of_ranker in zip(rankers, values, strict=True)
+        for size, own in zip(sizes, of_ranker, strict=True)
     )
 
 

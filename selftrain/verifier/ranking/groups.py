@@ -46,14 +46,13 @@ class Order:
     """(draws,): further candidates that could as well have come first, but for the draw of ties."""
 
 
-def group_numbers(results: Sequence[str | None], *, merge_errors: bool = False) -> Ints:
+def group_numbers(results: Sequence[str | None]) -> Ints:
     """Number the groups of (candidates,), from 0 in order of first appearance.
 
     One result is one group, by `result_key`. What cannot be compared is a group of its own: an
-    unknown result, one too odd to be read, and an error, unless `merge_errors` makes those of one
-    text a group.
+    error, an unknown result, and one too odd to be read.
     """
-    keys = {result: _key(result, merge_errors) for result in set(results)}
+    keys = {result: _key(result) for result in set(results)}
     found: dict[Hashable, int] = {}
     return np.array(
         [
@@ -64,11 +63,9 @@ def group_numbers(results: Sequence[str | None], *, merge_errors: bool = False) 
     )
 
 
-def _key(result: str | None, merge_errors: bool) -> str | None:
+def _key(result: str | None) -> str | None:
     """Give what results of one group share; None for one that is merged with nothing."""
-    if result is None or is_error(result):
-        return result if merge_errors else None
-    return result_key(result)
+    return None if result is None or is_error(result) else result_key(result)
 
 
 def pool(scores: Floats, groups: Ints, add: np.ufunc) -> Floats:

@@ -2,7 +2,8 @@
 
 A puzzle's distinct candidates are judged one after the other until m of them passed, or none is
 left. Any order keeps equally many, the smaller of m and all that would pass; what differs is how
-many are judged for it. Nothing is judged here: the labels of all candidates must be known.
+many are judged for it. Nothing is judged here: the labels of all candidates must be known. Where a
+verifier reads results, each program is executed first, and one that fails is no call.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,10 @@ import numpy.typing as npt
 from selftrain.files import Row
 from selftrain.statistics import Estimate
 from selftrain.statistics.resampling import task_weights, with_interval
+from selftrain.verifier.ranking.chooser import Results
+from selftrain.verifier.ranking.rank import Likelihood, Ranker, Scored, rank
+from selftrain.verifier.tasks.results import is_error
+from selftrain.verifier.tasks.task import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class Savings:
 
     num_puzzles: int
     num_candidates: int
-    """Distinct ones, of all puzzles: the calls of judging them all."""
+    """Distinct ones that need a call, of all puzzles: the calls of judging them all."""
     num_kept: int
     """Pairs kept: at most m a puzzle, the same whatever the order."""
     num_calls: int
@@ -37,6 +42,27 @@ class Savings:
     """The same of a random order, that stops at m too."""
     saved_of_random: Estimate
     """Share of a random order's calls that is saved; negative where random is better."""
+
+
+def labels_in_order(
+    scored: Scored,
+    ranker: Ranker,
+    *,
+    seed: int,
+    likelihood: Likelihood,
+    results: Results,
+) -> list[bool]:
+    """Give the labels of a task's programs that need a call, best first, for a verifier that reads
+    so much of `results`. Raises UsageError where the ranker cannot rank.
+    """
+    order = rank(scored, ranker, seed=seed, likelihood=likelihood).order
+    candidates = [scored.task.candidates[number] for number in order]
+    return [one.label is True for one in candidates if needs_call(one, results)]
+
+
+def needs_call(candidate: Candidate, results: Results) -> bool:
+    """Tell whether a program needs a call: of those executed first, one that failed does not."""
+    return results == "none" or not is_error(candidate.result)
 
 
 def calls_until(labels: Sequence[bool], m: int) -> int:

@@ -66,15 +66,14 @@ def rank(
     *,
     seed: int,
     likelihood: Likelihood = "sum",
-    merge_errors: bool = False,
 ) -> Ranking:
     """Rank a task's candidates; ties are drawn by `seed` and the task's id.
 
     Programs that end in an error are ranked by their scores as others are, since a verifier has
-    read the error; pooled scores are of one result, so an error has its own score alone, unless
-    `merge_errors`. Only the error-free rankers put errors after all others. `greedy` has a program
-    of its own: it ranks the candidate of that text, if there is one, and no other. Raises
-    UsageError where the task lacks what the ranker needs.
+    read the error; pooled scores are of one result, so an error has its own score alone. Only the
+    error-free rankers put errors after all others. `greedy` has a program of its own: it ranks the
+    candidate of that text, if there is one, and no other. Raises UsageError where the task lacks
+    what the ranker needs.
     """
     why = refusal(scored, ranker, likelihood)
     if why:
@@ -83,7 +82,7 @@ def rank(
         return _greedy(scored.task)
     if not scored.task.candidates:
         return Ranking((), (), 0)
-    slate = lay_out(scored.task, scored.log_odds, merge_errors=merge_errors)
+    slate = lay_out(scored.task, scored.log_odds)
     return rank_slate(slate, ranker, seed=seed, likelihood=likelihood)
 
 
@@ -93,11 +92,8 @@ def refusal(scored: Scored, ranker: Ranker, likelihood: Likelihood) -> str | Non
     jointly = ranker in ("joint", "joint with groups")
     if ranker == "greedy" and task.greedy is None:
         return f"Task {task.task_id!r} has no greedy program, which is drawn apart from candidates."
-    if ranker == "verifier" or jointly:
-        if scored.log_odds is None:
-            return f"Task {task.task_id!r} has no verifier's scores, so {ranker!r} cannot rank it."
-        if any(math.isnan(one) for one in scored.log_odds):
-            raise ValueError(f"Task {task.task_id!r}: the verifier's log-odds are not a number.")
+    if (ranker == "verifier" or jointly) and scored.log_odds is None:
+        return f"Task {task.task_id!r} has no verifier's scores, so {ranker!r} cannot rank it."
     if ranker.startswith("LM") or jointly:
         by_mean = likelihood == "mean" if jointly else ranker == "LM mean"
         if log_probabilities(task, by_mean=by_mean) is None:
@@ -114,10 +110,13 @@ def refusal(scored: Scored, ranker: Ranker, likelihood: Likelihood) -> str | Non
 
 def usable(
     scored: Sequence[Scored], *, likelihood: Likelihood, groups: bool
-) -> tuple[list[Ranker], list[str]]:
-    """Find the rankers that can rank every task, and say of each other why it is left out."""
+) -> tuple[list[Ranker], dict[Ranker, str]]:
+    """Find the rankers that can rank every task, and why each other cannot, in a sentence.
+
+    Without `groups` the one that pools is not asked for, so it is neither.
+    """
     rankers: list[Ranker] = []
-    notes: list[str] = []
+    refused: dict[Ranker, str] = {}
     for ranker in RANKERS:
         if ranker == "joint with groups" and not groups:
             continue
@@ -126,8 +125,8 @@ def usable(
         if reason is None:
             rankers.append(ranker)
         else:
-            notes.append(f"{ranker} is left out. {reason}")
-    return rankers, notes
+            refused[ranker] = reason
+    return rankers, refused
 
 
 def labelled(scored: Sequence[Scored]) -> list[Scored]:

@@ -1,7 +1,7 @@
 """How well each ranker chooses one candidate a task, and how much more there is to choose.
 
 Measured against the labels that tasks have; all rankers on the same candidates and tasks. How sure
-a verifier is, and whether rightly, is in calibration.py.
+a verifier is, and whether rightly, is in calibration/.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,8 @@ import numpy as np
 from selftrain.files import Row
 from selftrain.seeds import derive_seed
 from selftrain.statistics import Comparison, Estimate, compare, with_holm
-from selftrain.statistics.intervals import (
-    cluster_names,
-    mean_pass_at_k,
-    mean_with_interval,
-    percentile_interval,
-    replicate_means,
-)
+from selftrain.statistics.intervals import mean_pass_at_k, mean_with_interval
+from selftrain.statistics.resampling import task_weights, with_interval
 from selftrain.verifier.ranking.choices import (
     Choices,
     choices_to_evaluation,
@@ -29,17 +24,15 @@ from selftrain.verifier.ranking.groups import Floats
 from selftrain.verifier.ranking.rank import Likelihood, Ranker, Scored, labelled, usable
 from selftrain.verifier.ranking.slate import Slate, lay_out
 
-BASELINES: tuple[Ranker, ...] = ("greedy", "LM sum", "most frequent")
-"""What needs no verifier, and each ranker is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A ratio with its 95% interval over tasks."""
-
-    value: float
-    low: float
-    high: float
+BASELINES: tuple[Ranker, ...] = (
+    "greedy",
+    "LM sum",
+    "LM mean",
+    "LM sum, error-free",
+    "most frequent",
+    "most frequent, error-free",
+)
+"""All that choose without a verifier; each ranker is compared with each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,7 @@ class Selection:
     """Coverage misses: a wrong choice, and no candidate was right."""
     num_not_chosen: float
     """Selection misses: a wrong choice, and some candidate was right. The three add up to all."""
-    efficiency: Share | None
+    efficiency: Estimate | None
     """(accuracy - random) / (oracle - random); None where every task's samples are all right or
     all wrong, so that there is nothing to choose."""
     num_ties: int
@@ -70,7 +63,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Selections:
     """The table: all rankers on the same tasks."""
 
     rankers: tuple[Selection, ...]
@@ -80,8 +73,8 @@ class Outcome:
     num_tasks: int
     num_left_out: int
     """Tasks some of whose candidates have no label, so that nothing here counts them."""
-    notes: tuple[str, ...]
-    """Why a ranker is not there, a sentence each."""
+    refused: Mapping[Ranker, str]
+    """Why a ranker that was asked for is not there, in a sentence."""
 
 
 def select(
@@ -90,24 +83,24 @@ def select(
     seed: int,
     likelihood: Likelihood = "sum",
     groups: bool = True,
-) -> Outcome:
+) -> Selections:
     """Let every ranker choose on every task, and measure it; `seed` is the run's.
 
     Raises UsageError where no task has all its labels.
     """
     known = labelled(scored)
-    rankers, notes = usable(known, likelihood=likelihood, groups=groups)
+    rankers, refused = usable(known, likelihood=likelihood, groups=groups)
     if any(one.task.greedy and one.task.greedy.label is None for one in known):
         rankers = [ranker for ranker in rankers if ranker != "greedy"]
-        notes.insert(0, "greedy is left out. Not every task's greedy program has a label.")
+        refused["greedy"] = "Not every task's greedy program has a label."
     slates = [lay_out(one.task, one.log_odds) for one in known]
     choices = [choose(slates, ranker, seed, likelihood) for ranker in rankers]
-    return Outcome(
+    return Selections(
         rankers=_selections(slates, choices, seed),
         pass_at_k=_unbiased(slates, seed),
         num_tasks=len(known),
         num_left_out=len(scored) - len(known),
-        notes=tuple(notes),
+        refused=refused,
     )
 
 
@@ -134,7 +127,7 @@ def _selection(
     slates: Sequence[Slate],
     choices: Choices,
     differences: Mapping[Ranker, Comparison],
-    efficiency: Share | None,
+    efficiency: Estimate | None,
     seed: int,
 ) -> Selection:
     wrong = 1 - choices.within[:, 0]
@@ -182,22 +175,24 @@ def _compared(
 
 def _efficiency(
     slates: Sequence[Slate], values: Floats, chance: Floats, oracle: Floats, seed: int
-) -> Share | None:
+) -> Estimate | None:
     """Give the share of the gap between chance and oracle that is closed, from (tasks,) each.
 
     Its interval is that of a ratio: both gaps are over the same tasks in each replicate, and the
-    few replicates without any gap count for nothing.
+    few replicates without any gap count for nothing. None where there is no gap.
     """
     gap = float((oracle - chance).mean())
     if gap == 0:
         return None
-    value = float((values - chance).mean()) / gap
-    clusters = cluster_names([slate.task.family for slate in slates])
-    draws = derive_seed(seed, "intervals")
-    closed = replicate_means((values - chance)[np.newaxis], clusters, seed=draws)
-    gaps = replicate_means((oracle - chance)[np.newaxis], clusters, seed=draws)
-    low, high = percentile_interval(closed[gaps > 0] / gaps[gaps > 0], value)
-    return Share(value, low, high)
+    families = [slate.task.family for slate in slates]
+    weights = task_weights(families, seed)
+    closed, gaps = weights @ (values - chance), weights @ (oracle - chance)
+    return with_interval(
+        float((values - chance).mean()) / gap,
+        np.divide(closed, gaps, out=np.full_like(gaps, np.nan), where=gaps > 0),
+        families,
+        num_samples=min(int(slate.counts.sum()) for slate in slates),
+    )
 
 
 def _unbiased(slates: Sequence[Slate], seed: int) -> dict[int, Estimate]:
@@ -221,11 +216,11 @@ def selection_to_row(selection: Selection) -> Row:
     return asdict(selection) | {"pass_at_k": _by_k(selection.pass_at_k)}
 
 
-def outcome_to_row(outcome: Outcome) -> Row:
+def selections_to_row(selections: Selections) -> Row:
     """Flatten to JSON, in the same way."""
-    return asdict(outcome) | {
-        "rankers": [selection_to_row(one) for one in outcome.rankers],
-        "pass_at_k": _by_k(outcome.pass_at_k),
+    return asdict(selections) | {
+        "rankers": [selection_to_row(one) for one in selections.rankers],
+        "pass_at_k": _by_k(selections.pass_at_k),
     }
 
 

@@ -36,13 +36,13 @@ class Slate:
     """Whether it is right; None where any is not known."""
 
 
-def lay_out(task: Task, log_odds: Sequence[float] | None, *, merge_errors: bool = False) -> Slate:
-    """Put a task's candidates into arrays. Raises ValueError where log-odds are not one each."""
-    if log_odds is not None and len(log_odds) != len(task.candidates):
-        raise ValueError(
-            f"Task {task.task_id!r} has {len(task.candidates)} candidates, but "
-            f"{len(log_odds)} log-odds."
-        )
+def lay_out(task: Task, log_odds: Sequence[float] | None) -> Slate:
+    """Put a task's candidates into arrays.
+
+    Raises ValueError where log-odds are not one each, or not a number.
+    """
+    if log_odds is not None:
+        _check(task, log_odds)
     texts = [one.program for one in task.candidates]
     index = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
     here = [task.candidates[i] for i in index]
@@ -57,9 +57,19 @@ def lay_out(task: Task, log_odds: Sequence[float] | None, *, merge_errors: bool 
         means=None if means is None else means[index],
         log_odds=None if log_odds is None else np.array(log_odds, dtype=np.float64)[index],
         errors=np.array([is_error(one.result) for one in here], dtype=np.bool_),
-        groups=group_numbers([one.result for one in here], merge_errors=merge_errors),
+        groups=group_numbers([one.result for one in here]),
         labels=np.array(labels, dtype=np.bool_) if len(labels) == len(here) else None,
     )
+
+
+def _check(task: Task, log_odds: Sequence[float]) -> None:
+    if len(log_odds) != len(task.candidates):
+        raise ValueError(
+            f"Task {task.task_id!r} has {len(task.candidates)} candidates, but "
+            f"{len(log_odds)} log-odds."
+        )
+    if any(math.isnan(one) for one in log_odds):
+        raise ValueError(f"Task {task.task_id!r}: the verifier's log-odds are not a number.")
 
 
 def log_probabilities(task: Task, *, by_mean: bool) -> Floats | None:

@@ -31,21 +31,7 @@ def draw_curves(
     assert len(curves) <= MOST_CURVES, f"{len(curves)} curves, and colours for {MOST_CURVES}"
     with figure_of(name, height=3.7) as (figure, axes):
         for index, curve in enumerate(curves):
-            color = BASE if index == 0 else SERIES[index - 1]
-            axes.plot(
-                curve.x,
-                curve.values,
-                color=color,
-                label=curve.label,
-                linestyle="--" if index == 0 else "-",
-                marker="o" if len(curve.x) <= 12 else "",
-                markersize=3.5,
-                linewidth=1.6,
-            )
-            if index in (0, len(curves) - 1):
-                axes.fill_between(
-                    curve.x, curve.lows, curve.highs, color=color, alpha=0.13, linewidth=0
-                )
+            _draw(axes, curve, index, shaded=index in (0, len(curves) - 1))
         if scale == "doubling":
             _double(axes, max(place for curve in curves for place in curve.x))
         else:
@@ -53,6 +39,22 @@ def draw_curves(
         axes.set_xlabel(x)
         _shares(axes, y)
         return svg_of(figure)
+
+
+def _draw(axes: "Axes", curve: Curve, index: int, *, shaded: bool) -> None:
+    color = BASE if index == 0 else SERIES[index - 1]
+    axes.plot(
+        curve.x,
+        curve.values,
+        color=color,
+        label=curve.label,
+        linestyle="--" if index == 0 else "-",
+        marker="o" if len(curve.x) <= 12 else "",
+        markersize=3.5,
+        linewidth=1.6,
+    )
+    if shaded:
+        axes.fill_between(curve.x, curve.lows, curve.highs, color=color, alpha=0.13, linewidth=0)
 
 
 def draw_reliability(curves: Sequence[Curve]) -> str:

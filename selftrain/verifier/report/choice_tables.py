@@ -1,24 +1,31 @@
 """The tables of what rankers choose: a ranker a row, and a verifier a row.
 
-What they hold is in selection.py, compared.py and draws.py. Here all numbers are spelt: shares in
-percent, differences in points.
+What they hold is in compared.py here, and in ranking/selection.py and ranking/draws.py. Here all
+numbers are spelt: shares in percent, differences in points.
 """
 
 from collections.abc import Sequence
 
 from selftrain.report.blocks import ABSENT, Table, count, interval, p_value, points
 from selftrain.statistics import Comparison, Estimate
-from selftrain.verifier.calibration import bins
+from selftrain.verifier.calibration.bins import Share
+from selftrain.verifier.ranking.chooser import OF_VERIFIERS
 from selftrain.verifier.ranking.draws import Drawn, doubling_sizes
 from selftrain.verifier.ranking.rank import Ranker
-from selftrain.verifier.ranking.selection import BASELINES, Outcome, Selection, Share
+from selftrain.verifier.ranking.selection import Selection, Selections
 from selftrain.verifier.ranking.strata import Stratum
-from selftrain.verifier.report.compared import CHOOSERS, Compared
+from selftrain.verifier.report.compared import Compared
 
 MINUS = "\u2212"
+_PAIRS: tuple[tuple[Ranker, Ranker], ...] = (
+    ("LM sum", "LM sum, error-free"),
+    ("most frequent", "most frequent, error-free"),
+    ("LM mean", "greedy"),
+)
+"""Rankers without a verifier: two of them find room in a table of differences."""
 
 
-def rankers_table(outcome: Outcome) -> Table:
+def rankers_table(selections: Selections) -> Table:
     """Lay out the one table: a row a ranker."""
     rows = [
         (
@@ -30,7 +37,7 @@ def rankers_table(outcome: Outcome) -> Table:
             _number(one.num_not_chosen),
             _ties(one),
         )
-        for one in outcome.rankers
+        for one in selections.rankers
     ]
     note = (
         f"Gap closed: (right {MINUS} random) / (oracle {MINUS} random). The last four columns "
@@ -60,21 +67,20 @@ def strata_table(strata: Sequence[Stratum]) -> Table:
     )
 
 
-def differences_tables(outcome: Outcome) -> tuple[Table, ...]:
-    """Lay out each ranker's differences to those that need no verifier; to greedy's apart."""
-    choosing = tuple(base for base in BASELINES if base != "greedy")
-    found = (_differences(outcome, choosing), _differences(outcome, ("greedy",)))
+def differences_tables(selections: Selections) -> tuple[Table, ...]:
+    """Lay out each ranker's differences to those that need no verifier, two a table."""
+    found = (_differences(selections, pair) for pair in _PAIRS)
     return tuple(table for table in found if len(table.columns) > 1)
 
 
-def _differences(outcome: Outcome, asked: Sequence[Ranker]) -> Table:
-    bases = [base for base in asked if any(one.ranker == base for one in outcome.rankers)]
+def _differences(selections: Selections, asked: Sequence[Ranker]) -> Table:
+    bases = [base for base in asked if any(one.ranker == base for one in selections.rankers)]
     rows = [
         (
             one.ranker,
             *(cell for base in bases for cell in difference_cells(one.differences.get(base))),
         )
-        for one in outcome.rankers
+        for one in selections.rankers
     ]
     return Table(
         f"Differences to {' and '.join(bases)}, in points, with 95% intervals.",
@@ -86,11 +92,11 @@ def _differences(outcome: Outcome, asked: Sequence[Ranker]) -> Table:
     )
 
 
-def pass_at_k_table(outcome: Outcome) -> Table:
+def pass_at_k_table(selections: Selections) -> Table:
     """Lay out ranked Pass@k beside the unbiased one, at 1, 2, 4, ..., n."""
-    ks = doubling_sizes(max(outcome.pass_at_k, default=1))
-    rows = [("samples as drawn", *(spelt(outcome.pass_at_k.get(k)) for k in ks))]
-    rows += [(one.ranker, *(spelt(ranked_at(one, k)) for k in ks)) for one in outcome.rankers]
+    ks = doubling_sizes(max(selections.pass_at_k, default=1))
+    rows = [("samples as drawn", *(spelt(selections.pass_at_k.get(k)) for k in ks))]
+    rows += [(one.ranker, *(spelt(ranked_at(one, k)) for k in ks)) for one in selections.rankers]
     note = (
         "Samples as drawn: the unbiased estimator of Pass@k, equal samples counted each time. "
         "Rankers order distinct candidates, so that random is above it beyond k = 1; where a task "
@@ -116,7 +122,7 @@ def ranked_at(selection: Selection, k: int) -> Estimate | None:
 
 def learners_table(learners: Sequence[Compared]) -> Table:
     """Lay out what each verifier chooses by each ranker that reads it."""
-    rankers = [one for one in CHOOSERS if any(one in each.accuracy for each in learners)][::-1]
+    rankers = [one for one in OF_VERIFIERS if any(one in each.accuracy for each in learners)]
     return Table(
         "Right choices by what a verifier reads and learns from, in percent, with 95% intervals.",
         ("Verifier", "Chooses by", *rankers),
@@ -167,7 +173,7 @@ def by_number_table(drawn: Sequence[Drawn]) -> Table:
     )
 
 
-def spelt(one: Estimate | Share | bins.Share | None) -> str:
+def spelt(one: Estimate | Share | None) -> str:
     """Spell a share with its interval, in percent."""
     return interval(one.value, one.low, one.high).replace("-", MINUS) if one else ABSENT
 

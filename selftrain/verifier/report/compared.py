@@ -7,19 +7,18 @@ results, so a verifier that is to do without them is compared by its joint score
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from selftrain.config import Config, VerifierConfig
+from selftrain.config import Config
 from selftrain.files import Row
 from selftrain.seeds import derive_seed
 from selftrain.statistics import Comparison, Estimate, compare, with_holm
 from selftrain.statistics.intervals import mean_with_interval
 from selftrain.verifier.arms import Learner
 from selftrain.verifier.ranking.choices import choices_to_evaluation, choose
+from selftrain.verifier.ranking.chooser import OF_VERIFIERS, chooser_of
 from selftrain.verifier.ranking.rank import Ranker, Scored, labelled, usable
 from selftrain.verifier.ranking.slate import lay_out
 from selftrain.verifier.tasks.task import Task
 
-CHOOSERS: tuple[Ranker, ...] = ("joint with groups", "joint", "verifier")
-"""What a choice is made by: the first of these that can rank all tasks."""
 Odds = Sequence[Sequence[float]]
 """log P(right) - log P(wrong) of each candidate of each task, in order."""
 
@@ -64,7 +63,11 @@ def compare_learners(
     """
     seed, found = config.seed, [_choices(one, tasks, config) for one in said]
     mains = [
-        chooser_of(list(rows), one.learner, config.verifier)
+        chooser_of(
+            one.learner.reads(config.verifier).results,
+            groups=config.verifier.groups,
+            has_logprobs="joint" in rows,
+        )
         for one, rows in zip(said, found, strict=True)
     ]
     alike: Ranker = "joint" if "joint" in found[0] else "verifier"
@@ -90,19 +93,6 @@ def compared_to_row(compared: Compared) -> Row:
     return asdict(compared) | {"learner": compared.learner.name}
 
 
-def chooser_of(rankers: Sequence[Ranker], learner: Learner, config: VerifierConfig) -> Ranker:
-    """Pick what a verifier's choice is made by, among the rankers that can rank.
-
-    One that does not read results as they are does without groups of them too.
-    """
-    may_group = learner.reads(config).results == "value"
-    return next(
-        ranker
-        for ranker in CHOOSERS
-        if ranker in rankers and (may_group or ranker != "joint with groups")
-    )
-
-
 def _choices(said: Said, tasks: Sequence[Task], config: Config) -> dict[Ranker, list[Row]]:
     """Give what each ranker that reads the verifier chose, as rows of an evaluation."""
     c, pairs = config.verifier, zip(tasks, said.test, strict=True)
@@ -111,7 +101,7 @@ def _choices(said: Said, tasks: Sequence[Task], config: Config) -> dict[Ranker, 
     slates = [lay_out(one.task, one.log_odds) for one in known]
     return {
         ranker: choices_to_evaluation(slates, choose(slates, ranker, config.seed, c.likelihood))
-        for ranker in CHOOSERS
+        for ranker in OF_VERIFIERS
         if ranker in rankers
     }
 

@@ -1,6 +1,6 @@
 """The tables of how sure a verifier is, of what its order saves, and of what both stand on.
 
-What they hold is in confidence.py, measure.py and facts.py. Tables of choices are in
+What they hold is in confidence.py, measure.py, calls.py and facts.py. Tables of choices are in
 choice_tables.py.
 """
 
@@ -10,25 +10,26 @@ from selftrain.report.blocks import ABSENT, Table, count, percent
 from selftrain.statistics import Estimate
 from selftrain.verifier.calibration.bins import Bin
 from selftrain.verifier.calibration.calibration import Calibration
+from selftrain.verifier.report.calls import Calls
 from selftrain.verifier.report.choice_tables import MINUS, spelt
 from selftrain.verifier.report.facts import Facts
-from selftrain.verifier.report.measure import Calls, Score
+from selftrain.verifier.report.measure import Score
 
 
-def calibration_table(before: Calibration, after: Calibration | None) -> Table:
+def calibration_table(before: Calibration, after: Calibration) -> Table:
     """Lay out the numbers of calibration, before and after the calibrator."""
-    both = [before, *([after] if after else [])]
+    both = (before, after)
     rows = [
         ("mean probability", *(percent(one.mean_probability).rstrip("%") for one in both)),
         ("share right", *(spelt(one.share_right) for one in both)),
         ("ECE, equal width", *(spelt(one.ece_equal_width) for one in both)),
         ("ECE, equal mass", *(spelt(one.ece_equal_mass) for one in both)),
         ("the same of chance", *(percent(one.ece_by_chance).rstrip("%") for one in both)),
-        ("Brier score", *(_plain(one.brier) for one in both)),
-        ("its reliability", *(_plain(one.reliability) for one in both)),
-        ("its resolution", *(_plain(one.resolution) for one in both)),
-        ("its uncertainty", *(_plain(one.uncertainty) for one in both)),
-        ("its remainder", *(f"{one.remainder:.4f}".replace("-", MINUS) for one in both)),
+        ("Brier score", *(_plain(one.brier.score) for one in both)),
+        ("its reliability", *(_plain(one.brier.reliability) for one in both)),
+        ("its resolution", *(_plain(one.brier.resolution) for one in both)),
+        ("its uncertainty", *(_plain(one.brier.uncertainty) for one in both)),
+        ("its remainder", *(f"{one.brier.remainder:.4f}".replace("-", MINUS) for one in both)),
         ("NLL, nats", *(_plain(one.nll) for one in both)),
         ("AUROC", *(spelt(one.auroc) for one in both)),
         ("AUROC within tasks", *(spelt(one.auroc_within) for one in both)),
@@ -43,7 +44,7 @@ def calibration_table(before: Calibration, after: Calibration | None) -> Table:
     return Table(
         f"The verifier's probabilities on {count(before.num_candidates)} test candidates, with 95% "
         "intervals over tasks.",
-        ("", "Before", "After")[: 1 + len(both)],
+        ("", "Before", "After"),
         tuple(rows),
         note,
     )
@@ -146,9 +147,9 @@ def training_table(facts: Facts) -> Table:
             count(one.num_examples),
             _share(one.num_right, one.num_examples),
             count(one.num_gold),
-            ABSENT if one.chosen_step is None else f"{one.chosen_step:,} of {one.steps:,}",
-            _loss(one.first_dev_loss),
-            _loss(one.dev_loss),
+            f"{one.chosen_step:,} of {one.steps:,}",
+            f"{one.first_dev_loss:.3f}",
+            f"{one.dev_loss:.3f}",
             " / ".join(f"{100 * one.cut[segment]:.1f}" for segment in one.cut),
         )
         for one in facts.verifiers
@@ -177,7 +178,3 @@ def _enough(num: int) -> str:
 
 def _share(part: int, whole: int) -> str:
     return _percent(part / whole) if whole else ABSENT
-
-
-def _loss(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.3f}"

@@ -48,11 +48,11 @@ class Trained:
     """Gold programs that were added."""
     steps: int
     """Steps that were trained."""
-    chosen_step: int | None
-    """The step whose weights were kept, by the dev loss; None where the dev tasks have no label."""
-    dev_loss: float | None
+    chosen_step: int
+    """The step whose weights were kept, by the dev loss."""
+    dev_loss: float
     """Equation 4 on the dev tasks at that step, in nats."""
-    first_dev_loss: float | None
+    first_dev_loss: float
     """The same before training."""
     cut: Mapping[str, float]
     """Share of the test candidates of which it did not read all, by segment: task, program,
@@ -92,16 +92,16 @@ def read_trained(folder: Path, test: Sequence[Task]) -> Trained:
     log = list(read_rows(folder / "training.jsonl"))
     learnt = log[0]["train"]
     looks = [row for row in log[1:] if row["dev_loss"] is not None]
-    # The first of equal ones, as learn.py keeps it.
-    best = min(looks, key=lambda row: float(row["dev_loss"]), default=None)
+    # The first of equal ones, as learning/learn.py keeps it.
+    best = min(looks, key=lambda row: float(row["dev_loss"]))
     return Trained(
         name=folder.name,
         num_examples=learnt["num_examples"],
         num_right=learnt["num_right"],
         num_gold=learnt["num_gold"],
         steps=log[-1]["step"],
-        chosen_step=best["step"] if best else None,
-        dev_loss=best["dev_loss"] if best else None,
+        chosen_step=best["step"],
+        dev_loss=best["dev_loss"],
         first_dev_loss=log[0]["dev_loss"],
         cut=_shares_cut(folder, test),
     )

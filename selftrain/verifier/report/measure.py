@@ -16,34 +16,21 @@ from selftrain.files import Row
 from selftrain.statistics import Estimate
 from selftrain.statistics.estimator import Floats
 from selftrain.verifier.calibration.bins import PercentilePoint, curve_to_row, percentile_curve
-from selftrain.verifier.calibration.calibration import Labelled
-from selftrain.verifier.calibration.calibration import labelled as joined
+from selftrain.verifier.calibration.calibrator import Calibrator
+from selftrain.verifier.calibration.labelled import Labelled, join_scored
 from selftrain.verifier.calibration.ranks import auroc_pooled, auroc_within
 from selftrain.verifier.directory import Split
+from selftrain.verifier.ranking.chooser import Results, chooser_of
 from selftrain.verifier.ranking.draws import Drawn, by_number, doubling_sizes, drawn_to_row
-from selftrain.verifier.ranking.judge_calls import (
-    Savings,
-    calls_until,
-    saved_share,
-    savings,
-    savings_to_row,
-)
-from selftrain.verifier.ranking.rank import (
-    Likelihood,
-    Ranker,
-    Scored,
-    joint_scores,
-    labelled,
-    rank,
-)
-from selftrain.verifier.ranking.selection import Outcome, outcome_to_row, select
+from selftrain.verifier.ranking.rank import Likelihood, Ranker, Scored, joint_scores, labelled
+from selftrain.verifier.ranking.selection import Selections, select, selections_to_row
 from selftrain.verifier.ranking.slate import log_probabilities
 from selftrain.verifier.ranking.strata import Stratum, by_family, stratum_to_row
+from selftrain.verifier.report.calls import Calls, calls_to_row, measure_calls
 from selftrain.verifier.report.compared import (
     Compared,
     Odds,
     Said,
-    chooser_of,
     compare_learners,
     compared_to_row,
 )
@@ -65,23 +52,10 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """Judge calls until enough candidates of each task have passed."""
-
-    enough: int
-    """How many those are: 1, or `curate.max_solutions`."""
-    by_order: Mapping[Ranker, Savings]
-    """What each order saves."""
-    saved_of_likelihood: Estimate | None
-    """Share of the calls in the order of `LM sum` that the verifier's order saves; None where
-    there are no log-probabilities."""
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """All numbers of a comparison of rankings."""
 
-    outcome: Outcome
+    selections: Selections
     """The one table: every ranker on the test tasks, the first verifier read by those that read
     one."""
     chooser: Ranker
@@ -97,64 +71,99 @@ class Measured:
     scores: Mapping[str, Score]
     """Of `generator`, `verifier` and `joint`; only of `verifier` without log-probabilities."""
     calls: tuple[Calls, ...]
-    """What judging in the verifier's order would save."""
+    """What judging in the verifier's order would save; empty where no program needs a call, since
+    each fails when it is executed."""
 
 
 def measure(
-    tasks: Mapping[Split, Sequence[Task]], said: Sequence[Said], config: Config
+    tasks: Mapping[Split, Sequence[Task]],
+    said: Sequence[Said],
+    calibrator: Calibrator,
+    config: Config,
 ) -> Measured:
-    """Measure what `said` makes of the tasks; the first of it is laid open.
+    """Measure what `said` makes of the tasks; the first of it, of `calibrator`, is laid open.
 
-    Where candidates have no log-probabilities, what needs none is measured, and `outcome.notes` say
-    so. Raises UsageError where no test task has candidates, and labels of all of them.
+    Where candidates have no log-probabilities, what needs none is measured, and
+    `selections.refused` says so. Raises UsageError where no test task has candidates, and labels of
+    all of them.
     """
-    seed, likelihood, groups = config.seed, config.verifier.likelihood, config.verifier.groups
-    given = _scored(tasks["test"], said[0].test)
-    outcome = select(given, seed=seed, likelihood=likelihood, groups=groups)
+    c, first = config.verifier, said[0]
+    given = _scored(tasks["test"], first.test)
+    how = _How(config.seed, c.likelihood, c.groups, first.learner.reads(c).results)
+    selections = select(given, seed=how.seed, likelihood=how.likelihood, groups=how.groups)
     test = labelled(given)
     if not any(one.task.candidates for one in test):
         raise UsageError(f"None of the {len(test):,} test tasks has a candidate to choose.")
-    dev = [one for one in _scored(tasks["dev"], said[0].dev) if is_labelled(one.task)]
-    rankers = [one.ranker for one in outcome.rankers]
-    chooser = chooser_of(rankers, said[0].learner, config.verifier)
-    most = max(sum(c.num_samples for c in one.task.candidates) for one in test)
+    rankers = [one.ranker for one in selections.rankers]
+    chooser = chooser_of(how.results, groups=how.groups, has_logprobs="joint" in rankers)
     return Measured(
-        outcome=outcome,
+        selections=selections,
         chooser=chooser,
-        strata=tuple(
-            by_family(
-                test,
-                {task.family for task in tasks["train"]},
-                rankers,
-                seed=seed,
-                likelihood=likelihood,
-            )
-        ),
+        strata=_strata(tasks["train"], test, rankers, how),
         learners=compare_learners(said, tasks["test"], config),
-        by_number=by_number(
-            test, doubling_sizes(most), seed=seed, likelihood=likelihood, groups=groups
-        ),
-        confidence=measure_confidence(
-            dev,
-            test,
-            chooser=chooser,
-            kind=config.verifier.calibrator,
-            max_risk=config.lever.max_risk,
-            seed=seed,
-            likelihood=likelihood,
-        ),
-        scores=dict(_scores(test, seed, likelihood)),
-        calls=tuple(
-            _calls(test, chooser, enough, config)
-            for enough in sorted({1, config.curate.max_solutions})
-        ),
+        by_number=_by_number(test, how),
+        confidence=_confidence(_scored(tasks["dev"], first.dev), test, chooser, calibrator, config),
+        scores=dict(_scores(test, how)),
+        calls=_calls(test, chooser, how, config.curate.max_solutions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How tasks are ranked, and what the first verifier reads."""
+
+    seed: int
+    likelihood: Likelihood
+    groups: bool
+    results: Results
+
+
+def _strata(
+    train: Sequence[Task], test: Sequence[Scored], rankers: Sequence[Ranker], how: _How
+) -> tuple[Stratum, ...]:
+    known = {task.family for task in train}
+    return tuple(by_family(test, known, rankers, seed=how.seed, likelihood=how.likelihood))
+
+
+def _by_number(test: Sequence[Scored], how: _How) -> tuple[Drawn, ...]:
+    sizes = doubling_sizes(max(sum(c.num_samples for c in one.task.candidates) for one in test))
+    return by_number(test, sizes, seed=how.seed, likelihood=how.likelihood, groups=how.groups)
+
+
+def _calls(
+    test: Sequence[Scored], chooser: Ranker, how: _How, max_solutions: int
+) -> tuple[Calls, ...]:
+    seed, likelihood, results = how.seed, how.likelihood, how.results
+    return tuple(
+        measure_calls(
+            test, chooser, {1, max_solutions}, seed=seed, likelihood=likelihood, results=results
+        )
+    )
+
+
+def _confidence(
+    dev: Sequence[Scored],
+    test: Sequence[Scored],
+    chooser: Ranker,
+    calibrator: Calibrator,
+    config: Config,
+) -> Confidence:
+    """Measure confidence, with a threshold of the dev tasks whose labels are all known."""
+    return measure_confidence(
+        [one for one in dev if is_labelled(one.task)],
+        test,
+        chooser=chooser,
+        calibrator=calibrator,
+        max_risk=config.lever.max_risk,
+        seed=config.seed,
+        likelihood=config.verifier.likelihood,
     )
 
 
 def measured_to_row(measured: Measured) -> Row:
     """Flatten for JSON."""
     return {
-        "choice": outcome_to_row(measured.outcome),
+        "choice": selections_to_row(measured.selections),
         "chooser": measured.chooser,
         "families": [stratum_to_row(one) for one in measured.strata],
         "verifiers": [compared_to_row(one) for one in measured.learners],
@@ -164,38 +173,27 @@ def measured_to_row(measured: Measured) -> Row:
             name: asdict(score) | {"curve": curve_to_row(score.curve)}
             for name, score in measured.scores.items()
         },
-        "judge_calls": [_calls_to_row(one) for one in measured.calls],
+        "judge_calls": [calls_to_row(one) for one in measured.calls],
     }
-
-
-def _calls_to_row(calls: Calls) -> Row:
-    by_order = {ranker: savings_to_row(one) for ranker, one in calls.by_order.items()}
-    return asdict(calls) | {"by_order": by_order}
 
 
 def _scored(tasks: Sequence[Task], odds: Odds) -> list[Scored]:
     return [Scored(task, tuple(own)) for task, own in zip(tasks, odds, strict=True)]
 
 
-def _scores(
-    test: Sequence[Scored], seed: int, likelihood: Likelihood
-) -> Iterator[tuple[str, Score]]:
+def _scores(test: Sequence[Scored], how: _How) -> Iterator[tuple[str, Score]]:
     """Give generator, verifier and joint, over the candidates of all tasks together."""
     some = [one for one in test if one.task.candidates]
-    found = joined(
-        [one.log_odds or () for one in some],
-        [[candidate.label for candidate in one.task.candidates] for one in some],
-        [one.task.family for one in some],
-    )
-    by_task = [log_probabilities(one.task, by_mean=likelihood == "mean") for one in some]
+    found = join_scored(some)
+    by_task = [log_probabilities(one.task, by_mean=how.likelihood == "mean") for one in some]
     known = [one for one in by_task if one is not None]
     if len(known) == len(some):
         generator = np.concatenate(known)
-        yield "generator", _score(generator, found, seed)
-        yield "verifier", _score(found.log_odds, found, seed)
-        yield "joint", _score(joint_scores(generator, found.log_odds), found, seed)
+        yield "generator", _score(generator, found, how.seed)
+        yield "verifier", _score(found.log_odds, found, how.seed)
+        yield "joint", _score(joint_scores(generator, found.log_odds), found, how.seed)
     else:
-        yield "verifier", _score(found.log_odds, found, seed)
+        yield "verifier", _score(found.log_odds, found, how.seed)
 
 
 def _score(scores: Floats, found: Labelled, seed: int) -> Score:
@@ -205,33 +203,3 @@ def _score(scores: Floats, found: Labelled, seed: int) -> Score:
         auroc=auroc_pooled(*where, seed=seed),
         auroc_within=auroc_within(*where, seed=seed),
     )
-
-
-def _calls(test: Sequence[Scored], chooser: Ranker, enough: int, config: Config) -> Calls:
-    """Count judge calls in the verifier's order, and in the likelihood's where that is known."""
-    some = [one for one in test if one.task.candidates]
-    families = [one.task.family for one in some]
-    by_likelihood = all(log_probabilities(one.task, by_mean=False) is not None for one in some)
-    seed = config.seed
-    orders: dict[Ranker, list[list[bool]]] = {
-        ranker: [_labels_in_order(one, ranker, config) for one in some]
-        for ranker in (chooser, *(("LM sum",) if by_likelihood else ()))
-    }
-    calls = {
-        ranker: [calls_until(order, enough) for order in found] for ranker, found in orders.items()
-    }
-    return Calls(
-        enough=enough,
-        by_order={
-            ranker: savings(found, families, enough, seed=seed) for ranker, found in orders.items()
-        },
-        saved_of_likelihood=saved_share(calls[chooser], calls["LM sum"], families, seed=seed)
-        if by_likelihood
-        else None,
-    )
-
-
-def _labels_in_order(scored: Scored, ranker: Ranker, config: Config) -> list[bool]:
-    likelihood = config.verifier.likelihood
-    order = rank(scored, ranker, seed=config.seed, likelihood=likelihood).order
-    return [bool(scored.task.candidates[index].label) for index in order]

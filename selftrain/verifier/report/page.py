@@ -9,15 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from selftrain.config import Config
 from selftrain.errors import RunError
-from selftrain.files import read_rows, replacing, write_json
+from selftrain.files import read_json, read_rows, replacing, write_json
 from selftrain.report.blocks import Page, count, percent, plain, points
 from selftrain.report.html import to_html
 from selftrain.report.markdown import to_markdown
 from selftrain.report.text_table import text_table
 from selftrain.statistics import NUM_REPLICATES
 from selftrain.verifier.arms import Learner, learners
+from selftrain.verifier.calibration.calibrator import calibrator_from_row
 from selftrain.verifier.directory import LeverDirectory, Split
-from selftrain.verifier.ranking.selection import BASELINES
+from selftrain.verifier.learning.train import CALIBRATOR
+from selftrain.verifier.ranking.rank import Ranker
 from selftrain.verifier.report.choice_tables import MINUS, spelt
 from selftrain.verifier.report.compared import Said
 from selftrain.verifier.report.facts import Facts, count_split, facts_to_row, read_trained
@@ -29,11 +31,23 @@ from selftrain.verifier.report.sentences import (
     differences,
     lacks,
     left_out,
+    selection_of,
 )
 from selftrain.verifier.tasks.task import Task
 
 _WIDTH = 100
 """Columns of a terminal."""
+_BASES: dict[Ranker, str] = {
+    "LM sum": "LM",
+    "LM sum, error-free": "LM, e-f",
+    "most frequent": "freq.",
+    "most frequent, error-free": "freq., e-f",
+}
+"""What rankers are compared with there, and what heads there is room for; the page has them all."""
+_KEY = (
+    f"{MINUS}: difference in points to LM sum, most frequent (freq.), and both error-free (e-f). "
+    "Closed: share of the gap from random to the oracle."
+)
 
 
 def publish(
@@ -45,7 +59,10 @@ def publish(
     of scores is not of these tasks.
     """
     said = [_said(directory, one, tasks) for one in learners(config)]
-    measured = measure(tasks, said, config)
+    calibrator = calibrator_from_row(
+        read_json(directory.verifier(said[0].learner.name) / CALIBRATOR)
+    )
+    measured = measure(tasks, said, calibrator, config)
     folders = [directory.verifier(one.learner.name) for one in said]
     facts = Facts(
         splits={split: count_split(some) for split, some in tasks.items()},
@@ -69,11 +86,10 @@ def make_page(m: Measured, facts: Facts, config: Config) -> Page:
 
 def terminal_text(m: Measured) -> str:
     """Lay out the one table, and what it comes to, for a terminal."""
-    bases = [
-        base for base in BASELINES if any(base in one.differences for one in m.outcome.rankers)
-    ]
-    rows = [("ranker", "right % [95%]", *(f"{MINUS} {base}" for base in bases), "gap closed %")]
-    for one in m.outcome.rankers:
+    bases = [base for base in _BASES if selection_of(m, base)]
+    heads = (f"{MINUS} {_BASES[base]}" for base in bases)
+    rows = [("ranker", "right % [95%]", *heads, "closed %")]
+    for one in m.selections.rankers:
         differ = (one.differences.get(base) for base in bases)
         rows.append(
             (
@@ -85,7 +101,7 @@ def terminal_text(m: Measured) -> str:
                 else f"{100 * one.efficiency.value:.1f}".replace("-", MINUS),
             )
         )
-    said = [closes(m), differences(m), apart_by_family(m), *lacks(m), *left_out(m.outcome)]
+    said = [_KEY, closes(m), differences(m), apart_by_family(m), *lacks(m), *left_out(m.selections)]
     wrapped = [textwrap.fill(one, _WIDTH) for one in said if one]
     return "\n".join([text_table(rows), "", *wrapped])
 
@@ -130,31 +146,29 @@ def _facts(m: Measured, facts: Facts, config: Config) -> Iterator[str]:
         "rank, as it says which candidate is right."
     )
     yield f"Verifier: {_verifier(facts, config)}. {_likelihood(config)}"
-    estimate = m.outcome.rankers[0].accuracy
+    estimate = m.selections.rankers[0].accuracy
     yield (
         f"Intervals are 95%, by bootstrap over {count(estimate.num_clusters)} families (a task "
         f"without one counts as its own) and the tasks within, {NUM_REPLICATES:,} replicates. The "
         "verifier's step, its calibrator and the threshold come from the dev tasks; seed "
         f"{config.seed}."
     )
-    if m.outcome.num_left_out:
+    if m.selections.num_left_out:
         yield (
-            f"{count(m.outcome.num_left_out)} test tasks are left out: not all their candidates "
+            f"{count(m.selections.num_left_out)} test tasks are left out: not all their candidates "
             "have a label."
         )
-    yield from left_out(m.outcome)
+    yield from left_out(m.selections)
 
 
 def _verifier(facts: Facts, config: Config) -> str:
     one, c = facts.verifiers[0], config.verifier
     how = "all weights" if c.method == "full" else "a low-rank adapter and the head"
-    chosen = (
-        f"its weights are those of step {one.chosen_step:,} of {one.steps:,}, with the lowest loss "
-        f"on the dev tasks ({one.dev_loss:.3f} nats)"
-        if one.chosen_step is not None
-        else f"{one.steps:,} steps"
+    return (
+        f"{plain(c.model.name)}, {how} trained; its weights are those of step "
+        f"{one.chosen_step:,} of {one.steps:,}, with the lowest loss on the dev tasks "
+        f"({one.dev_loss:.3f} nats)"
     )
-    return f"{plain(c.model.name)}, {how} trained; {chosen}"
 
 
 def _likelihood(config: Config) -> str:

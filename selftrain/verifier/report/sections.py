@@ -1,7 +1,7 @@
 """The sections of the report on rankings: each a question, and the tables and drawings that answer.
 
 Numbers come from measure.py, tables from choice_tables.py and confidence_tables.py, drawings from
-charts.py.
+charts.py here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,14 +62,14 @@ def _rankings(m: Measured) -> Section:
     apart: list[Block] = []
     if m.strata:
         apart = [Paragraph(apart_by_family(m)), strata_table(m.strata)]
-    tables = *apart, *differences_tables(m.outcome)
-    return Section("Rankings", (*before, rankers_table(m.outcome), *tables))
+    tables = *apart, *differences_tables(m.selections)
+    return Section("Rankings", (*before, rankers_table(m.selections), *tables))
 
 
 def _pass_at_k(m: Measured) -> Section:
-    unbiased = m.outcome.pass_at_k
+    unbiased = m.selections.pass_at_k
     ks = doubling_sizes(max(unbiased, default=1))
-    found = {one.ranker: one for one in m.outcome.rankers}
+    found = {one.ranker: one for one in m.selections.rankers}
     curves = [_curve("samples as drawn", unbiased)] if unbiased else []
     for ranker in _drawn(m):
         at_k = ((k, ranked_at(found[ranker], k)) for k in ks)
@@ -79,7 +79,7 @@ def _pass_at_k(m: Measured) -> Section:
         "Pass@k. Intervals, 95%, of the first and the last.",
         draw_curves("ranked", curves, "k", "right one among the first k", scale="doubling"),
     )
-    return Section("The first k", (figure, pass_at_k_table(m.outcome)))
+    return Section("The first k", (figure, pass_at_k_table(m.selections)))
 
 
 def _reading(m: Measured) -> Iterator[Section]:
@@ -103,23 +103,14 @@ def _number(m: Measured) -> Section:
 
 
 def _confidence(found: Confidence) -> Iterator[Section]:
-    blocks: list[Block] = [calibration_table(found.before, found.after)]
-    blocks += [_reliability(found), *_bins(found)]
-    if found.calibrator is None:
-        blocks.append(
-            Paragraph(
-                "The dev tasks have no right and wrong candidates to fit a calibrator on, so there "
-                "is nothing to compare with, and no threshold."
-            )
-        )
-    yield Section("Calibration", tuple(blocks))
-    if found.curve is not None:
-        yield Section("When to choose at all", tuple(_risk(found, found.curve)))
+    table = calibration_table(found.before, found.after)
+    yield Section("Calibration", (table, _reliability(found), *_bins(found)))
+    yield Section("When to choose at all", tuple(_risk(found.curve, found.selective)))
 
 
 def _reliability(found: Confidence) -> Figure:
-    both = [("as given", found.before), ("calibrated on dev", found.after)]
-    curves = [_bin_curve(name, one.equal_mass) for name, one in both if one is not None]
+    both = (("as given", found.before), ("calibrated on dev", found.after))
+    curves = [_bin_curve(name, one.equal_mass) for name, one in both]
     return Figure(
         "Reliability diagram over bins of equal mass, with 95% intervals.", draw_reliability(curves)
     )
@@ -127,14 +118,10 @@ def _reliability(found: Confidence) -> Figure:
 
 def _bins(found: Confidence) -> Iterator[Table]:
     yield bins_table(found.before.equal_mass, "as given")
-    if found.after is not None:
-        yield bins_table(found.after.equal_mass, "calibrated on dev")
+    yield bins_table(found.after.equal_mass, "calibrated on dev")
 
 
-def _risk(found: Confidence, curve: RiskCoverage) -> Iterator[Block]:
-    selective = found.selective
-    assert selective is not None, "whoever has the curve has chosen a threshold"
-    held = selective.threshold.confidence is not None
+def _risk(curve: RiskCoverage, selective: Selective | None) -> Iterator[Block]:
     yield Paragraph(_threshold(selective))
     yield Paragraph(
         f"The mean risk over all coverages is {percent(curve.area)}; that of a random order is "
@@ -147,12 +134,20 @@ def _risk(found: Confidence, curve: RiskCoverage) -> Iterator[Block]:
             "surest first",
             [point.coverage for point in curve.points],
             [point.risk for point in curve.points],
-            selective.coverage.value if held else None,
+            _coverage(selective),
         ),
     )
 
 
-def _threshold(selective: Selective) -> str:
+def _coverage(selective: Selective | None) -> float | None:
+    """Give the coverage of the threshold; None where there is none."""
+    held = selective is not None and selective.threshold.confidence is not None
+    return selective.coverage.value if selective and held else None
+
+
+def _threshold(selective: Selective | None) -> str:
+    if selective is None:
+        return "No dev task has labels of all its candidates, so there is no threshold."
     said, risk = describe(selective.threshold), selective.risk
     if selective.threshold.confidence is not None:
         said += f" On the test tasks it chooses for {spelt(selective.coverage)} percent"
@@ -185,8 +180,11 @@ def _calls(m: Measured) -> Section:
     said = [
         "What would be saved were each task's candidates checked in an order until enough have "
         "passed: one, as where one answer is wanted, or `curate.max_solutions`, as in a run. A "
-        "verifier that reads results has each program executed first; what it saves is the check."
+        "verifier that reads results has each program executed first; one that fails needs no "
+        "check and is not counted, so what is saved is calls of the check."
     ]
+    if not m.calls:
+        said.append("Here every program fails when it is executed: none needs a check.")
     said += [
         f"The order of {m.chooser} takes {spelt(one.saved_of_likelihood)} percent fewer calls than "
         f"that of LM sum until {count(one.enough)} passed."
@@ -198,7 +196,7 @@ def _calls(m: Measured) -> Section:
 
 def _drawn(m: Measured) -> list[Ranker]:
     """Name the rankers that are drawn, what a choice is made by last, since it has an interval."""
-    there = {one.ranker for one in m.outcome.rankers} - {m.chooser}
+    there = {one.ranker for one in m.selections.rankers} - {m.chooser}
     return [*(ranker for ranker in _DRAWN if ranker in there), m.chooser]
 
 

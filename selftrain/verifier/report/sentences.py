@@ -10,12 +10,19 @@ from selftrain.report.blocks import count, p_value, percent, points
 from selftrain.statistics import Comparison
 from selftrain.verifier.arms import Learner
 from selftrain.verifier.ranking.rank import RANKERS, Ranker
-from selftrain.verifier.ranking.selection import Outcome, Selection
+from selftrain.verifier.ranking.selection import Selection, Selections
 from selftrain.verifier.report.choice_tables import in_points, spelt
 from selftrain.verifier.report.compared import Compared
 from selftrain.verifier.report.measure import Measured
 from selftrain.verifier.tasks.task import Arm
 
+_AGAINST: tuple[Ranker, ...] = (
+    "LM sum",
+    "LM sum, error-free",
+    "most frequent",
+    "most frequent, error-free",
+)
+"""What a choice is set against in a sentence, besides the strongest; tables have them all."""
 _LACKS: dict[Arm, str] = {
     "full": "Reading all",
     "no-execution": "Without execution results",
@@ -44,16 +51,28 @@ def closes(m: Measured) -> str:
 
 
 def differences(m: Measured) -> str:
-    """Say how it differs from likelihood and majority; empty where neither can rank."""
+    """Name the strongest ranker without a verifier; say how the choice differs from it and others.
+
+    Empty where none of those can rank.
+    """
     chosen = selection_of(m, m.chooser)
     assert chosen, "measure.py chose it among those that can rank"
+    there = [one for one in m.selections.rankers if one.ranker in chosen.differences]
+    if not there:
+        return ""
+    # The first of equal ones.
+    best = max(there, key=lambda one: one.accuracy.value)
+    against = dict.fromkeys([best.ranker, *(one for one in _AGAINST if one in chosen.differences)])
     said = [
         f"against {base} that is {in_points(one)} points, p = {p_value(one.p_value)}, "
         f"{p_value(one.holm_p_value)} if corrected over all rankers"
-        for base, one in chosen.differences.items()
-        if base != "greedy"
+        for base, one in ((base, chosen.differences[base]) for base in against)
     ]
-    return _sentence("; ".join(said)) if said else ""
+    return (
+        f"Of the rankers without a verifier {best.ranker} is right most often, on "
+        f"{percent(best.accuracy.value)}; {m.chooser} is on {percent(chosen.accuracy.value)}: "
+        f"{'; '.join(said)}."
+    )
 
 
 def apart_by_family(m: Measured) -> str:
@@ -74,18 +93,11 @@ def lacks(m: Measured) -> Iterator[str]:
             yield _sentence(f"{_lack(one.learner)} {_change(one.difference)}{_by(one, first)}")
 
 
-def left_out(outcome: Outcome) -> Iterator[str]:
+def left_out(selections: Selections) -> Iterator[str]:
     """Say which rankers could not rank, and why, a sentence a reason."""
-    there = {one.ranker for one in outcome.rankers}
-    yield from (note for note in outcome.notes if note.startswith("greedy"))
-    lacking = [
-        one
-        for one in RANKERS
-        if one.startswith(("LM", "joint"))
-        and one not in there
-        # With joint there, groups are what was not asked for.
-        and not (one == "joint with groups" and "joint" in there)
-    ]
+    if "greedy" in selections.refused:
+        yield f"Greedy is left out. {selections.refused['greedy']}"
+    lacking = [one for one in RANKERS if one in selections.refused and one != "greedy"]
     if lacking:
         yield (
             f"Left out: {'; '.join(lacking)}: not all candidates have the log-probabilities that "
@@ -95,7 +107,7 @@ def left_out(outcome: Outcome) -> Iterator[str]:
 
 def selection_of(m: Measured, ranker: Ranker) -> Selection | None:
     """Find what a ranker chose; None where it cannot rank."""
-    return next((one for one in m.outcome.rankers if one.ranker == ranker), None)
+    return next((one for one in m.selections.rankers if one.ranker == ranker), None)
 
 
 def _lack(learner: Learner) -> str:

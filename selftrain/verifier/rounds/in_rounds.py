@@ -18,6 +18,7 @@ from selftrain.run_directory import RoundDirectory
 from selftrain.seeds import derive_seed
 from selftrain.verifier.learning.inputs import reads_of
 from selftrain.verifier.learning.train import train_verifier
+from selftrain.verifier.ranking.chooser import chooser_of, has_logprobs
 from selftrain.verifier.ranking.rank import Ranker, Scored
 from selftrain.verifier.tasks.from_puzzles import Named, tasks_of_rows
 from selftrain.verifier.tasks.task import Task
@@ -69,12 +70,9 @@ def score(x: Experiment, folder: Path, tasks: Sequence[Task]) -> list[Scored]:
 
 
 def ranker_of(c: VerifierConfig, tasks: Sequence[Task]) -> Ranker:
-    """Name the ranking in use: the joint one, or where no log-probabilities came with the
-    candidates, as from some servers, the verifier's own.
-    """
-    if any(one.sum_logprob is None for task in tasks for one in task.candidates):
-        return "verifier"
-    return "joint with groups" if c.groups and c.results != "none" else "joint"
+    """Name the ranking in use on a round's tasks; some servers tell no log-probabilities."""
+    known = has_logprobs(tasks, c.likelihood)
+    return chooser_of(c.results, groups=c.groups, has_logprobs=known)
 
 
 def whole_tasks(

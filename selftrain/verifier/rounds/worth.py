@@ -16,11 +16,11 @@ from selftrain.judge import NOT_JUDGED
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.learning.train import CALIBRATOR
-from selftrain.verifier.ranking.rank import Ranker, Scored, rank, refusal
+from selftrain.verifier.ranking.chooser import has_logprobs
+from selftrain.verifier.ranking.rank import Ranker, Scored
 from selftrain.verifier.rounds.in_rounds import earlier_verifier, ranker_of, score, whole_tasks
 from selftrain.verifier.tasks.from_puzzles import tasks_of_rows
-from selftrain.verifier.tasks.results import is_error
-from selftrain.verifier.tasks.task import Candidate, Task
+from selftrain.verifier.tasks.task import Task
 
 MOST_MEASURED_ON = 2_000
 """Puzzles of a round that judge calls are counted on: their intervals are narrow enough."""
@@ -29,7 +29,9 @@ SHOWN: tuple[Ranker, ...] = (
     "random",
     "LM sum",
     "LM mean",
+    "LM sum, error-free",
     "most frequent",
+    "most frequent, error-free",
     "verifier",
     "joint",
     "joint with groups",
@@ -59,50 +61,39 @@ def measure_verifiers(x: Experiment, here: RoundDirectory, generator: LazySample
 
 def _on_own_puzzles(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
     """Measure the verifier of the round before on what the generator proposed and tried since."""
-    from selftrain.verifier.ranking.judge_calls import savings, savings_to_row
+    from selftrain.verifier.ranking.judge_calls import needs_call
 
     reads = x.config.verifier.results
     tasks = whole_tasks(x, here, MOST_MEASURED_ON, with_g=True)
     tasks = [task for task in tasks if task.candidates]
-    if not any(_is_asked(one, reads) for task in tasks for one in task.candidates):
+    if not any(needs_call(one, reads) for task in tasks for one in task.candidates):
         return {"judged": _judged(here, reads)}
     scored = score(x, folder, tasks)
-    rankers: tuple[Ranker, ...] = (ranker_of(x.config.verifier, tasks), "LM sum")
-    families = [task.family for task in tasks]
-    most, seed = x.config.curate.max_solutions, x.config.seed
-    calls = {
-        ranker: savings_to_row(savings(orders, families, most, seed=seed))
-        for ranker in rankers
-        if (orders := _labels_in_order(x, scored, ranker)) is not None
-    }
+    ranker = ranker_of(x.config.verifier, tasks)
     return {
-        "ranker": rankers[0],
-        "calls": calls,
+        "ranker": ranker,
+        "calls": _calls(x, scored, ranker),
         "earlier_calibration": _calibration(x, folder, scored),
         "judged": _judged(here, reads),
     }
 
 
-def _is_asked(one: Candidate, reads: str) -> bool:
-    """Tell whether a program needs a call: of those executed first, f never meets a failed one."""
-    return reads == "none" or not is_error(one.result)
+def _calls(x: Experiment, scored: Sequence[Scored], ranker: Ranker) -> Row:
+    """Count judge calls in a ranker's order, and in the likelihood's where that is known."""
+    from selftrain.verifier.ranking.judge_calls import labels_in_order, savings, savings_to_row
 
-
-def _labels_in_order(
-    x: Experiment, scored: Sequence[Scored], ranker: Ranker
-) -> list[list[bool]] | None:
-    """Give the labels of each task's programs that need a call, best first; None where a ranker
-    cannot rank.
-    """
-    c = x.config.verifier
-    if any(refusal(one, ranker, c.likelihood) for one in scored):
-        return None
-    orders = []
-    for one in scored:
-        order = rank(one, ranker, seed=x.config.seed, likelihood=c.likelihood).order
-        candidates = [one.task.candidates[number] for number in order]
-        orders.append([each.label is True for each in candidates if _is_asked(each, c.results)])
-    return orders
+    c, seed, most = x.config.verifier, x.config.seed, x.config.curate.max_solutions
+    families = [one.task.family for one in scored]
+    known = has_logprobs([one.task for one in scored], "sum")
+    rankers: list[Ranker] = [ranker, "LM sum"] if known else [ranker]
+    calls: Row = {}
+    for each in rankers:
+        orders = [
+            labels_in_order(one, each, seed=seed, likelihood=c.likelihood, results=c.results)
+            for one in scored
+        ]
+        calls[each] = savings_to_row(savings(orders, families, most, seed=seed))
+    return calls
 
 
 def _judged(here: RoundDirectory, reads: str) -> Row:
@@ -154,21 +145,15 @@ def _held_out_tasks(x: Experiment, here: RoundDirectory) -> list[Task]:
 
 def _calibration(x: Experiment, folder: Path, scored: Sequence[Scored]) -> Row:
     """Measure probabilities before and after the calibrator of the verifier's own dev puzzles."""
-    from dataclasses import replace
+    from selftrain.verifier.calibration.calibration import calibration_to_row, measure_calibration
+    from selftrain.verifier.calibration.calibrator import calibrated, calibrator_from_row
+    from selftrain.verifier.calibration.labelled import join_scored
 
-    from selftrain.verifier.calibration.calibration import calibration_to_row, labelled, measure
-    from selftrain.verifier.calibration.calibrator import apply, calibrator_from_row
-
-    found = labelled(
-        [one.log_odds or () for one in scored],
-        [[candidate.label for candidate in one.task.candidates] for one in scored],
-        [one.task.family for one in scored],
-    )
-    calibrator = calibrator_from_row(read_json(folder / CALIBRATOR))
-    after = replace(found, log_odds=apply(calibrator, found.log_odds))
+    found, seed = join_scored(scored), x.config.seed
+    after = calibrated(calibrator_from_row(read_json(folder / CALIBRATOR)), found)
     return {
-        "before": calibration_to_row(measure(found, seed=x.config.seed)),
-        "after": calibration_to_row(measure(after, seed=x.config.seed)),
+        "before": calibration_to_row(measure_calibration(found, seed=seed)),
+        "after": calibration_to_row(measure_calibration(after, seed=seed)),
     }
 
 
@@ -201,4 +186,4 @@ def _calibration_metrics(calibration: Mapping[str, Row], prefix: str) -> Row:
 
 
 def _key(ranker: str) -> str:
-    return ranker.lower().replace(" ", "_")
+    return ranker.lower().replace(",", "").replace(" ", "_").replace("-", "_")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from selftrain.config import Config
 from selftrain.verifier.arms import Learner
+from selftrain.verifier.calibration.calibrator import Calibrator
 from selftrain.verifier.directory import Split
 from selftrain.verifier.report.compared import Said
 from selftrain.verifier.report.measure import Measured, measure
@@ -11,6 +12,7 @@ from selftrain.verifier.tasks.task import Arm, Candidate, Task
 
 LABELS = ("-+", "+--", "--+", "-+", "--", "+-", "-+-", "--+", "-+", "+", "-++", "--+")
 """A task a text, a candidate a letter, + for a right one; the likelihood likes the first best."""
+CALIBRATOR = Calibrator("platt", num_candidates=24, num_right=12, slope=0.5, intercept=-0.25)
 
 
 def task(name: str, labels: str, *, logprobs: bool = True) -> Task:
@@ -54,4 +56,4 @@ def compared(config: Config | None = None) -> Measured:
     """Measure a verifier that knows the labels, one that errs without results, and one as good."""
     made = tasks()
     ones = [said(made, 9), said(made, -9, "no-execution"), said(made, 9, "full", 8)]
-    return measure(made, ones, config or Config())
+    return measure(made, ones, CALIBRATOR, config or Config())

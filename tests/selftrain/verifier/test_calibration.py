@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from selftrain.statistics.resampling import task_weights
 from selftrain.verifier.calibration.bins import (
     equal_mass,
     equal_width,
@@ -15,15 +16,18 @@ from selftrain.verifier.calibration.bins import (
     reliability_bins,
     share_right,
 )
-from selftrain.verifier.calibration.calibration import (
-    Labelled,
-    calibration_to_row,
-    labelled,
-    measure,
-)
+from selftrain.verifier.calibration.calibration import calibration_to_row, measure_calibration
+from selftrain.verifier.calibration.labelled import Labelled, join
 from selftrain.verifier.calibration.ranks import auroc, auroc_pooled, auroc_weighted, auroc_within
-from selftrain.statistics.resampling import task_weights
-from selftrain.verifier.calibration.scoring import brier, brier_parts, distinct, ece, nll
+from selftrain.verifier.calibration.scoring import (
+    distinct,
+    ece,
+    group_sums,
+    reliability_of,
+    resolution_of,
+    surprise,
+    uncertainty_of,
+)
 
 SEVEN_OF_TEN = [True] * 7 + [False] * 3
 
@@ -33,40 +37,39 @@ def drawn(num_tasks: int = 12, each: int = 5, *, sureness: float = 1.0) -> Label
     rng = np.random.default_rng(5)
     odds = rng.normal(size=(num_tasks, 1)) + rng.normal(size=(num_tasks, each))
     labels = rng.random(odds.shape) < 1 / (1 + np.exp(-odds))
-    return labelled((sureness * odds).tolist(), labels.tolist(), [""] * num_tasks)
+    return join((sureness * odds).tolist(), labels.tolist(), [""] * num_tasks)
 
 
 @pytest.mark.parametrize("groups", [equal_width, equal_mass])
-def test_constant_0_7_with_70_percent_right_has_ece_0_and_brier_0_21(groups) -> None:
+def test_constant_0_7_with_70_percent_right_has_ece_0(groups) -> None:
     p = [0.7] * 10
     assert ece(p, SEVEN_OF_TEN, groups(p, 15)) == pytest.approx(0, abs=1e-12)
-    assert brier(p, SEVEN_OF_TEN) == pytest.approx(0.21)
 
 
 def test_measured_constant_0_7_with_70_percent_right_is_all_uncertainty() -> None:
     odds = float(np.log(0.7 / 0.3))
-    found = measure(labelled([[odds] * 10] * 3, [SEVEN_OF_TEN] * 3, [""] * 3), seed=1)
+    found = measure_calibration(join([[odds] * 10] * 3, [SEVEN_OF_TEN] * 3, [""] * 3), seed=1)
     assert found.ece_equal_width.value == pytest.approx(0, abs=1e-12)
     assert found.ece_equal_mass.value == pytest.approx(0, abs=1e-12)
-    assert found.brier.value == pytest.approx(0.21)
-    assert found.reliability.value == pytest.approx(0, abs=1e-12)
-    assert found.resolution.value == pytest.approx(0, abs=1e-12)
-    assert found.uncertainty.value == pytest.approx(0.21)
-    assert found.remainder == pytest.approx(0, abs=1e-12)
+    assert found.brier.score.value == pytest.approx(0.21)
+    assert found.brier.reliability.value == pytest.approx(0, abs=1e-12)
+    assert found.brier.resolution.value == pytest.approx(0, abs=1e-12)
+    assert found.brier.uncertainty.value == pytest.approx(0.21)
+    assert found.brier.remainder == pytest.approx(0, abs=1e-12)
     assert found.nll.value == pytest.approx(-0.7 * np.log(0.7) - 0.3 * np.log(0.3))
     assert found.auroc is not None and found.auroc.value == 0.5
 
 
 def test_perfect_forecasts_have_neither_error_nor_misrankings() -> None:
-    found = measure(
-        labelled([[800.0, -800.0], [-900.0, 700.0]], [[True, False], [False, True]], ["", ""]),
+    found = measure_calibration(
+        join([[800.0, -800.0], [-900.0, 700.0]], [[True, False], [False, True]], ["", ""]),
         seed=1,
     )
     assert found.ece_equal_width.value == 0
-    assert found.brier.value == 0
+    assert found.brier.score.value == 0
     assert found.nll.value < 1e-300
     assert found.auroc is not None and found.auroc.value == 1
-    assert found.resolution.value == found.uncertainty.value == 0.25
+    assert found.brier.resolution.value == found.brier.uncertainty.value == 0.25
 
 
 def test_with_one_bin_ece_is_the_distance_of_the_means() -> None:
@@ -105,7 +108,8 @@ def test_the_order_of_rows_changes_no_number() -> None:
         found.log_odds[order], found.labels[order], found.tasks[order], found.families
     )
     here, there = (
-        calibration_to_row(measure(each, seed=3, num_bins=4)) for each in (found, shuffled)
+        calibration_to_row(measure_calibration(each, seed=3, num_bins=4))
+        for each in (found, shuffled)
     )
     assert list(flat(here)) == pytest.approx(list(flat(there)), abs=1e-12)
 
@@ -122,27 +126,31 @@ def flat(value):
 
 def test_brier_is_reliability_minus_resolution_plus_uncertainty_for_grouped_values() -> None:
     rng = np.random.default_rng(2)
-    p = rng.choice([0.05, 0.3, 0.55, 0.9], size=200)
-    labels = rng.random(200) < 0.4
-    reliability, resolution, uncertainty = brier_parts(p, labels, distinct(p))
-    assert reliability - resolution + uncertainty == pytest.approx(brier(p, labels), abs=1e-12)
-    assert min(reliability, resolution, uncertainty) > 0
+    odds, labels = rng.choice([-3.0, -0.8, 0.2, 2.2], size=(20, 10)), rng.random((20, 10)) < 0.4
+    found = measure_calibration(join(odds.tolist(), labels.tolist(), [""] * 20), seed=0)
+    assert found.brier.remainder == pytest.approx(0, abs=1e-12)
+    assert min(found.brier.reliability.value, found.brier.resolution.value) > 0
 
 
-def test_what_bins_hide_of_the_brier_score_is_told_as_the_remainder() -> None:
-    found = measure(drawn(), seed=0, num_bins=3)
-    parts = found.reliability.value - found.resolution.value + found.uncertainty.value
-    assert found.remainder == pytest.approx(found.brier.value - parts)
-    assert abs(found.remainder) > 1e-6
+def test_what_one_bin_hides_of_the_brier_score_is_told_as_the_remainder() -> None:
+    odds = float(np.log(0.8 / 0.2))
+    found = measure_calibration(join([[odds, -odds]], [[True, False]], [""]), seed=0, num_bins=1)
+    # Each is 0.2 from its label; the bin has a mean of 0.5, of which half are right.
+    assert found.brier.score.value == pytest.approx(0.04)
+    assert found.brier.reliability.value == pytest.approx(0, abs=1e-12)
+    assert found.brier.uncertainty.value == 0.25
+    assert found.brier.remainder == pytest.approx(-0.21)
 
 
 def test_murphy_parts_of_two_groups_worked_out_by_hand() -> None:
     p, labels = [0.2, 0.2, 0.6, 0.6], [False, False, True, False]
-    assert brier_parts(p, labels, distinct(p)) == pytest.approx((0.025, 0.0625, 0.1875))
+    sums = group_sums(p, labels, distinct(p))
+    parts = [each(sums)[0] for each in (reliability_of, resolution_of, uncertainty_of)]
+    assert parts == pytest.approx((0.025, 0.0625, 0.1875))
 
 
 def test_nll_stays_finite_where_a_probability_is_rounded_to_0_or_1() -> None:
-    assert nll([-768.0, 768.0], [True, True]) == pytest.approx(384)
+    assert surprise([-768.0, 768.0], [True, True]).tolist() == [768, 0]
 
 
 @pytest.mark.parametrize("function", [equal_width, lambda p, n: ece(p, [True] * len(p), p)])
@@ -164,7 +172,9 @@ def test_auroc_takes_infinite_scores() -> None:
 
 @pytest.mark.parametrize("label", [True, False])
 def test_auroc_of_one_class_is_none_and_the_rest_is_there(label: bool) -> None:
-    found = measure(labelled([[0.5, 1.0], [2.0]], [[label, label], [label]], ["", ""]), seed=0)
+    found = measure_calibration(
+        join([[0.5, 1.0], [2.0]], [[label, label], [label]], ["", ""]), seed=0
+    )
     assert found.auroc is None and found.auroc_within is None
     assert found.share_right.value == label
 
@@ -196,30 +206,33 @@ def test_interval_of_auroc_is_that_of_scikit_learn_in_every_replicate() -> None:
 
 def test_intervals_resample_tasks_not_candidates() -> None:
     odds, labels = [[0.1, -0.2], [0.4, 1.0], [-1.0, 0.3]], [[True, False], [True] * 2, [False] * 2]
-    once = measure(labelled(odds, labels, [""] * 3), seed=0)
-    copied = measure(
-        labelled([own * 10 for own in odds], [own * 10 for own in labels], [""] * 3), seed=0
+    once = measure_calibration(join(odds, labels, [""] * 3), seed=0)
+    copied = measure_calibration(
+        join([own * 10 for own in odds], [own * 10 for own in labels], [""] * 3), seed=0
     )
-    assert copied.brier.low == pytest.approx(once.brier.low)
-    assert copied.brier.high == pytest.approx(once.brier.high)
+    assert copied.brier.score.low == pytest.approx(once.brier.score.low)
+    assert copied.brier.score.high == pytest.approx(once.brier.score.high)
 
 
 def test_families_are_resampled_as_wholes() -> None:
     odds, labels = [[0.3]] * 8, [[True]] * 4 + [[False]] * 4
-    apart = measure(labelled(odds, labels, [""] * 8), seed=0).share_right
-    joined = measure(labelled(odds, labels, ["a"] * 4 + ["b"] * 4), seed=0).share_right
+    apart = measure_calibration(join(odds, labels, [""] * 8), seed=0).share_right
+    joined = measure_calibration(join(odds, labels, ["a"] * 4 + ["b"] * 4), seed=0).share_right
     assert (joined.low, joined.high) == (0, 1)
     assert apart.low > 0 and apart.high < 1
 
 
 def test_perfect_probabilities_show_an_ece_by_chance_and_over_sure_ones_more() -> None:
-    right, over = measure(drawn(40), seed=0), measure(drawn(40, sureness=8), seed=0)
+    right, over = (
+        measure_calibration(drawn(40), seed=0),
+        measure_calibration(drawn(40, sureness=8), seed=0),
+    )
     assert right.ece_equal_mass.value < right.ece_by_chance_high
     assert over.ece_equal_mass.low > over.ece_by_chance_high
 
 
 def test_a_task_without_candidates_is_left_out() -> None:
-    assert labelled([[], [0.5]], [[], [True]], ["a", "b"]).families == ("b",)
+    assert join([[], [0.5]], [[], [True]], ["a", "b"]).families == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -232,21 +245,21 @@ def test_a_task_without_candidates_is_left_out() -> None:
 )
 def test_what_cannot_be_measured_is_refused(odds, labels, message) -> None:
     with pytest.raises(ValueError, match=message):
-        labelled(odds, labels, [""])
+        join(odds, labels, [""])
 
 
 def test_no_candidate_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one candidate"):
-        measure(labelled([[]], [[]], [""]), seed=0)
+        measure_calibration(join([[]], [[]], [""]), seed=0)
 
 
 def test_a_calibration_is_a_row_of_json() -> None:
-    row = calibration_to_row(measure(drawn(), seed=0))
+    row = calibration_to_row(measure_calibration(drawn(), seed=0))
     assert json.loads(json.dumps(row, allow_nan=False))["num_candidates"] == 60
 
 
 def test_bins_of_a_reliability_diagram_hold_all_candidates_once() -> None:
-    found = measure(drawn(), seed=0)
+    found = measure_calibration(drawn(), seed=0)
     for diagram in (found.equal_width, found.equal_mass):
         assert sum(one.right.num_candidates for one in diagram) == 60
         assert all(one.low <= one.mean_probability <= one.high for one in diagram)

@@ -1,23 +1,22 @@
 """Calibrators: what they learn from, that they never reverse a ranking, and their edge cases."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from selftrain.errors import UsageError
-from selftrain.verifier.calibration.calibration import Labelled
+from selftrain.verifier.calibration.calibration import measure_calibration
 from selftrain.verifier.calibration.calibrator import (
     apply,
-    calibrate,
-    calibrated_to_row,
+    calibrated,
     calibrator_from_row,
     calibrator_to_row,
     can_fit,
     fit,
 )
-from selftrain.verifier.calibration.scoring import nll, probabilities
+from selftrain.verifier.calibration.labelled import Labelled
+from selftrain.verifier.calibration.scoring import probabilities, surprise
 
 KINDS = ("platt", "temperature", "isotonic")
 GRID = np.linspace(-30, 30, 601)
@@ -36,19 +35,12 @@ def drawn(seed: int, *, sureness: float = 3.0, shift: float = 0.0, num_tasks: in
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_permuting_test_labels_leaves_the_calibrator_unchanged(kind) -> None:
-    dev, test = drawn(1), drawn(2)
-    permuted = replace(test, labels=np.random.default_rng(3).permutation(test.labels))
-    here, there = (calibrate(kind, dev, each, seed=0) for each in (test, permuted))
-    assert here.calibrator == there.calibrator
-    assert here.after.brier.value != there.after.brier.value
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_an_over_sure_verifier_is_better_calibrated_after(kind) -> None:
-    found = calibrate(kind, drawn(1, num_tasks=60), drawn(2, num_tasks=60), seed=0)
-    assert found.after.ece_equal_mass.high < found.before.ece_equal_mass.low
-    assert found.after.nll.value < found.before.nll.value
+    dev, test = drawn(1, num_tasks=60), drawn(2, num_tasks=60)
+    after = measure_calibration(calibrated(fit(kind, dev.log_odds, dev.labels), test), seed=0)
+    before = measure_calibration(test, seed=0)
+    assert after.ece_equal_mass.high < before.ece_equal_mass.low
+    assert after.nll.value < before.nll.value
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,9 +147,5 @@ def test_a_calibrator_read_back_is_the_same(kind) -> None:
     dev = drawn(8)
     found = fit(kind, dev.log_odds, dev.labels)
     assert calibrator_from_row(json.loads(json.dumps(calibrator_to_row(found)))) == found
-    assert nll(apply(found, dev.log_odds), dev.labels) < nll(dev.log_odds, dev.labels)
-
-
-def test_before_and_after_are_a_row_of_json() -> None:
-    row = calibrated_to_row(calibrate("isotonic", drawn(1), drawn(2), seed=0))
-    assert json.loads(json.dumps(row, allow_nan=False)).keys() == {"calibrator", "before", "after"}
+    after = surprise(apply(found, dev.log_odds), dev.labels)
+    assert after.mean() < surprise(dev.log_odds, dev.labels).mean()

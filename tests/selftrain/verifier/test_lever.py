@@ -149,6 +149,37 @@ def test_without_log_probabilities_nothing_is_scored_jointly(
         rank_file(config, tmp_path / "a", None, str(tmp_path / "some.jsonl"), None)
 
 
+def test_a_verifier_of_types_ranks_without_groups(
+    config: Config, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    types = config.model_copy(
+        update={"verifier": config.verifier.model_copy(update={"results": "type"})}
+    )
+    rankers = []
+    for number, one in enumerate((config, types)):
+        lever(one, tmp_path / f"{number}", evaluate=False)
+        output = tmp_path / f"{number}.jsonl"
+        rank_file(one, tmp_path / f"{number}", None, str(sources["test"]), output)
+        rankers.append({row["ranker"] for row in read_rows(output)})
+    assert rankers == [{"joint with groups"}, {"joint"}]
+
+
+def test_permuted_test_labels_leave_the_calibrator_unchanged(
+    config: Config, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    lever(config, tmp_path / "a", evaluate=False)
+    rows = list(read_rows(sources["test"]))
+    for row in rows:
+        first, second, _ = row["candidates"]
+        first["label"], second["label"] = second["label"], first["label"]
+    write_rows(sources["test"], rows)
+    lever(config, tmp_path / "b", evaluate=False)
+    here, there = (
+        tmp_path / name / "2-verifiers" / "full" / "calibrator.json" for name in ("a", "b")
+    )
+    assert here.read_bytes() == there.read_bytes()
+
+
 def test_an_arm_that_was_not_trained_is_named(config: Config, tmp_path: Path) -> None:
     lever(config, tmp_path / "a", evaluate=False)
     with pytest.raises(UsageError, match="no verifier 'no-program', but full"):

@@ -9,13 +9,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from verifier.comparisons import LABELS, compared, said, tasks
+from verifier.comparisons import CALIBRATOR, LABELS, compared, said, tasks
 
 from selftrain.config import Config, LeverConfig
 from selftrain.errors import RunError
 from selftrain.files import write_json, write_rows
 from selftrain.models import resolve
 from selftrain.statistics import Comparison
+from selftrain.verifier.calibration.calibrator import calibrator_to_row
 from selftrain.verifier.directory import LeverDirectory
 from selftrain.verifier.report.facts import read_trained
 from selftrain.verifier.report.measure import Measured, measure
@@ -76,11 +77,33 @@ def test_the_gap_and_the_baselines_are_said_in_a_sentence_each(measured: Measure
         "Joint with groups chooses right on 91.7% of 12 test tasks, which closes 100.0 "
         "[100.0, 100.0] percent of the gap between random (44.4%) and the oracle (91.7%)."
     )
+    figures = (
+        r"that is \+\d+\.\d \[.*?\] points, p = 0\.\d{4}, 0\.\d{4} if corrected over all rankers"
+    )
+    said = differences(measured)
+    first, *others = said.split("; against ")
     assert re.fullmatch(
-        r"Against LM sum that is \+66\.7 \[.*\] points, p = 0\.\d{4}, 0\.\d{4} if corrected over all "
-        r"rankers; against most frequent that is \+\d+\.\d \[.*\] points, p = 0\.\d{4}, 0\.\d{4} if "
-        r"corrected over all rankers\.",
-        differences(measured),
+        "Of the rankers without a verifier most frequent is right most often, on 50.0%; joint with "
+        f"groups is on 91.7%: against most frequent {figures}",
+        first,
+    )
+    for one, base in zip(
+        others, ("LM sum", "LM sum, error-free", "most frequent, error-free"), strict=True
+    ):
+        assert re.fullmatch(f"{base} {figures}\\.?", one)
+
+
+def test_the_strongest_without_a_verifier_is_named_where_it_asks_for_no_error() -> None:
+    made = tasks(["-+"] * 4)
+    made["test"] = [
+        replace(
+            one, candidates=(replace(one.candidates[0], result="ERROR: no"), *one.candidates[1:])
+        )
+        for one in made["test"]
+    ]
+    found = measure(made, [said(made, 9)], CALIBRATOR, CONFIG)
+    assert differences(found).startswith(
+        "Of the rankers without a verifier LM sum, error-free is right most often, on 100.0%; "
     )
 
 
@@ -104,8 +127,8 @@ def test_the_terminal_has_the_one_table_in_100_columns(measured: Measured) -> No
 
 def test_one_sentence_says_which_rankers_lack_log_probabilities() -> None:
     made = tasks(logprobs=False)
-    found = measure(made, [said(made, 9)], CONFIG)
-    assert list(left_out(found.outcome)) == [
+    found = measure(made, [said(made, 9)], CALIBRATOR, CONFIG)
+    assert list(left_out(found.selections)) == [
         "Left out: LM sum; LM mean; LM sum, error-free; joint; joint with groups: not all "
         "candidates have the log-probabilities that these need. lever.logprobs=model lets the "
         "model read them."
@@ -118,7 +141,7 @@ def test_groups_that_were_not_asked_for_are_not_called_missing() -> None:
         update={"verifier": CONFIG.verifier.model_copy(update={"groups": False})}
     )
     made = tasks()
-    assert list(left_out(measure(made, [said(made, 9)], config).outcome)) == []
+    assert list(left_out(measure(made, [said(made, 9)], CALIBRATOR, config).selections)) == []
 
 
 def make_folder(path: Path, made: dict, strength: float = 9) -> LeverDirectory:  # type: ignore[type-arg]
@@ -130,6 +153,7 @@ def make_folder(path: Path, made: dict, strength: float = 9) -> LeverDirectory: 
         shutil.copy(Path(resolve("builtin:tiny")) / name, folder)
     reads = {"results": "value", "programs": True, "max_tokens": 64}
     write_json(folder / "verifier.json", {"reads": reads})
+    write_json(folder / "calibrator.json", calibrator_to_row(CALIBRATOR))
     learnt = {"num_examples": 6, "num_right": 3, "num_gold": 1}
     losses = [0.7, None, 0.4, None, 0.4, 0.5]
     rows = [{"step": step, "dev_loss": loss} for step, loss in enumerate(losses)]
@@ -163,6 +187,7 @@ def test_publish_writes_all_numbers_and_names_its_files(
     outcome = json.loads(directory.outcome.read_text())
     assert outcome["splits"]["test"]["num_candidates"] == sum(map(len, LABELS))
     assert outcome["choice"]["rankers"][-1]["num_correct"] == 11
+    assert outcome["confidence"]["calibrator"]["slope"] == CALIBRATOR.slope
 
 
 def test_the_page_needs_nothing_else_and_says_that_the_checker_was_withheld(
@@ -205,3 +230,13 @@ def test_what_the_verifier_could_not_read_is_counted(tmp_path: Path) -> None:
     # Two candidates of the long task, and one of a short one.
     trained = read_trained(folder, [*long, made["test"][9]])
     assert trained.cut == {"task": 2 / 3, "program": 0, "result": 0}
+
+
+def test_the_widest_table_has_100_columns_too() -> None:
+    made = tasks(["+-"] * 12)
+    wrong_first = [replace(one, candidates=one.candidates[::-1]) for one in made["test"]]
+    for some in (made["test"], wrong_first):
+        made["test"] = some
+        found = terminal_text(measure(made, [said(made, 9)], CALIBRATOR, CONFIG))
+        assert "100.0 [100.0, 100.0]" in found
+        assert max(map(len, found.splitlines())) <= 100

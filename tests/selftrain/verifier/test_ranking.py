@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selftrain.errors import UsageError
+from selftrain.verifier.ranking.chooser import Results, chooser_of
 from selftrain.verifier.ranking.rank import (
     RANKERS,
     Ranker,
@@ -18,6 +19,7 @@ from selftrain.verifier.ranking.rank import (
     rank,
     rank_draws,
     ranking_to_row,
+    refusal,
 )
 from selftrain.verifier.ranking.slate import lay_out
 from selftrain.verifier.tasks.task import Candidate, Task
@@ -176,7 +178,7 @@ def test_sums_that_differ_by_rounding_alone_tie() -> None:
     assert rank(one, "LM sum", seed=0).num_ties == 1
 
 
-def test_errors_of_one_text_are_pooled_only_where_asked() -> None:
+def test_errors_of_one_text_are_not_pooled() -> None:
     error = "ERROR: raised: ValueError"
     one = scored(
         candidate("a", math.log(0.3), error),
@@ -184,7 +186,6 @@ def test_errors_of_one_text_are_pooled_only_where_asked() -> None:
         candidate("c", math.log(0.4), "1"),
     )
     assert programs(one, "joint with groups")[0] == "c"
-    assert programs(one, "joint with groups", merge_errors=True)[0] in "ab"
 
 
 def test_an_error_is_ranked_by_its_own_score_but_by_the_error_free_rankers() -> None:
@@ -281,6 +282,23 @@ def test_greedy_ranks_its_own_program_alone() -> None:
     assert programs(scored(candidate("a")), "greedy") == []
 
 
+@pytest.mark.parametrize(
+    ("results", "groups", "has_logprobs", "ranker"),
+    [
+        ("value", True, True, "joint with groups"),
+        ("value", False, True, "joint"),
+        ("type", True, True, "joint"),
+        ("none", True, True, "joint"),
+        ("value", True, False, "verifier"),
+        ("none", False, False, "verifier"),
+    ],
+)
+def test_results_are_pooled_only_for_a_verifier_that_reads_their_values(
+    results: Results, groups: bool, has_logprobs: bool, ranker: Ranker
+) -> None:
+    assert chooser_of(results, groups=groups, has_logprobs=has_logprobs) == ranker
+
+
 @pytest.mark.parametrize("ranker", ["LM sum", "LM mean", "joint", "joint with groups"])
 def test_candidates_without_log_probabilities_are_refused(ranker: Ranker) -> None:
     one = scored(candidate("a"), candidate("b", None))
@@ -308,6 +326,12 @@ def test_log_odds_of_other_candidates_are_refused() -> None:
         rank(scored(candidate("a"), odds=[1.0, 2.0]), "verifier", seed=0)
     with pytest.raises(ValueError, match="not a number"):
         rank(scored(candidate("a"), odds=[math.nan]), "verifier", seed=0)
+
+
+def test_why_a_ranker_is_refused_is_said_and_never_raised() -> None:
+    one = scored(candidate("a"), odds=[math.nan])
+    assert refusal(one, "verifier", "sum") is None
+    assert "no verifier's scores" in (refusal(Scored(one.task, None), "joint", "sum") or "")
 
 
 def test_a_task_without_candidates_has_an_empty_order() -> None:
