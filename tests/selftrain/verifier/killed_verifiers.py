@@ -15,13 +15,13 @@ from selftrain.config_file import load_config
 from selftrain.verifier.ranking import selection  # noqa: F401
 
 POINTS = {
-    "learning": "advance round 1  verifier  1 2",
     "saving the verifier": "open round-001/5-verifier.unfinished/training.jsonl.unfinished",
     "judging in its order": "open round-002/shards/judge/000000.jsonl.unfinished",
-    "measuring both": "advance round 2  worth     1 1",
     "their worth": "rename round-002/6-verifier.json",
 }
-"""A point in every stage that a verifier adds or changes, in their order."""
+"""The last point of every stage that a verifier adds or changes, in their order: what a stage did
+before it is lost, and done again.
+"""
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from selftrain.verifier.rounds.in_rounds import teach_verifier, whole_tasks
 SMALL = (
     "rounds=2",
     "propose.num_proposals=24",
-    "propose.shard_size=12",
+    "propose.shard_size=24",
     "solve.num_attempts=5",
     "solve.num_few_shot=0",
     "curate.max_solutions=1",
