@@ -19,9 +19,7 @@ POINTS = {
     "judging in its order": "open round-002/shards/judge/000000.jsonl.unfinished",
     "their worth": "rename round-002/6-verifier.json",
 }
-"""The last point of every stage that a verifier adds or changes, in their order: what a stage did
-before it is lost, and done again.
-"""
+"""A point in every stage that a verifier adds or changes, in their order."""
 
 
 if __name__ == "__main__":
