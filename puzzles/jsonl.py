@@ -52,7 +52,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 where = f"{path}, line {number}"
                 yield where, _row(line, where)
     if is_empty:
-        raise PuzzleFileError(f"{path}: the file is empty, and at least one puzzle is needed.")
+        raise PuzzleFileError(f"{path}: the file is empty, and at least one row is needed.")
 
 
 def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:

@@ -18,4 +18,7 @@ def whole_number(text: str) -> int:
 
 def add_settings(command: argparse.ArgumentParser) -> None:
     """Let a command take settings, before and after its options."""
-    command.add_argument("settings", nargs="*", metavar="section.key=value", help="settings on top")
+    # Without a default, argparse would call them required.
+    command.add_argument(
+        "settings", nargs="*", default=[], metavar="section.key=value", help="settings on top"
+    )

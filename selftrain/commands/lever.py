@@ -46,7 +46,8 @@ def _add_rank(parts: Any) -> None:
     rank.set_defaults(run=_rank)
     rank.add_argument("verifier", type=Path, help="a folder of `selftrain lever train`")
     rank.add_argument(
-        "tasks", help="a file of tasks, or humaneval:FILE, mbpp:FILE, questions:FILE, run:FOLDER"
+        "tasks",
+        help="a file of tasks, or puzzles, humaneval:FILE, mbpp:FILE, questions:FILE, run:FOLDER",
     )
     add_settings(rank)
     rank.add_argument("--output", type=Path, help="write a row a task to this file")

@@ -21,7 +21,7 @@ from selftrain.verifier.calibration.calibrator import Calibrator, apply, calibra
 from selftrain.verifier.directory import LeverDirectory
 from selftrain.verifier.learning.train import CALIBRATOR
 from selftrain.verifier.ranking.chooser import chooser_of
-from selftrain.verifier.ranking.rank import Scored, rank, ranking_to_row
+from selftrain.verifier.ranking.rank import Scored, rank, ranking_to_row, refusal
 from selftrain.verifier.tasks.sources import complete, outline
 from selftrain.verifier.tasks.task import Task
 
@@ -37,6 +37,8 @@ def rank_file(
     verifier = find_verifier(folder, arm)
     calibrator = calibrator_from_row(read_json(verifier / CALIBRATOR))
     there = outline(source, "test", config)
+    if there.reader is None:
+        _refuse_without_logprobs(there.items, config)
     if output:
         check_output(output)
     progress = Progress()
@@ -45,11 +47,11 @@ def rank_file(
         tasks = complete(there, there.items, config, sampler, advance=advance)
     sampler.release()
     there.release()
-    rows = _rows(tasks, verifier, calibrator, config, progress)
+    rows = list(_rows(tasks, verifier, calibrator, config, progress))
     with replacing(output) if output else nullcontext(sys.stdout) as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
-    print(f"{len(tasks):,} tasks ranked", file=sys.stderr)
+    print(f"{len(tasks):,} task{'' if len(tasks) == 1 else 's'} ranked", file=sys.stderr)
     return 0
 
 
@@ -76,6 +78,14 @@ def find_verifier(folder: Path, arm: str | None) -> Path:
     return directory.verifier(wanted)
 
 
+def _refuse_without_logprobs(tasks: Sequence[Task], config: Config) -> None:
+    """Raise UsageError where given candidates cannot be scored jointly, before any is executed."""
+    for task in tasks:
+        anything = tuple(0.0 for _ in task.candidates)
+        if why := refusal(Scored(task, anything), "joint", config.verifier.likelihood):
+            raise UsageError(why)
+
+
 def _rows(
     tasks: Sequence[Task],
     folder: Path,
@@ -98,6 +108,7 @@ def _rows(
         row = ranking_to_row(task, ranking)
         calibrated = apply(calibrator, odds)
         for index, candidate in zip(ranking.order, row["candidates"], strict=True):
+            candidate["index"] = index
             candidate["log_odds"] = odds[index]
             candidate["probability"] = _probability(float(calibrated[index]))
         yield {**row, "ranker": ranker}

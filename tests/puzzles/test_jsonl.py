@@ -108,8 +108,8 @@ def test_a_wrong_row_is_one_sentence_with_file_and_line(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": the file is empty, and at least one puzzle is needed."),
-        (b"\n \n", ": the file is empty, and at least one puzzle is needed."),
+        (b"", ": the file is empty, and at least one row is needed."),
+        (b"\n \n", ": the file is empty, and at least one row is needed."),
         (b'{"name": "\xff"}', ": byte 10 is not UTF-8. Save the file as UTF-8."),
         (b' \n\n{"name": "\xff"}', ": byte 13 is not UTF-8. Save the file as UTF-8."),
         (

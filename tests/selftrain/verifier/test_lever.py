@@ -201,3 +201,16 @@ def test_rank_goes_by_the_configuration_that_its_verifier_was_made_with(
         for one in row["candidates"]:
             of_right = -math.log1p(math.exp(-one["log_odds"]))
             assert one["score"] == pytest.approx(likelihood[row["task_id"]] / 9 + of_right)
+
+
+def test_what_cannot_be_scored_jointly_is_refused_before_a_program_runs(
+    config: Config, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lever(config, tmp_path / "a", evaluate=False)
+    rows = list(read_rows(sources["test"]))
+    rows[-1]["candidates"][0] |= {"sum_logprob": None, "result": None}
+    write_rows(tmp_path / "some.jsonl", rows)
+    monkeypatch.setattr("selftrain.verifier.rank_file.complete", None)
+    with pytest.raises(UsageError, match="no log-probabilities"):
+        rank_file(config, tmp_path / "a", None, str(tmp_path / "some.jsonl"), tmp_path / "out")
+    assert not list(tmp_path.glob("out*"))
