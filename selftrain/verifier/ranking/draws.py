@@ -24,6 +24,8 @@ from selftrain.verifier.ranking.rank import (
 )
 from selftrain.verifier.ranking.slate import Slate, lay_out
 
+NUM_REPEATS = 20
+"""Draws of a task's samples that a ranker's choices are averaged over."""
 _NUM_ORDERS = 200
 """Random orders of the wrong texts that are averaged over, where they differ in their samples."""
 
@@ -43,7 +45,7 @@ def by_number(
     scored: Sequence[Scored],
     sizes: Sequence[int],
     *,
-    repeats: int = 20,
+    repeats: int = NUM_REPEATS,
     seed: int,
     likelihood: Likelihood = "sum",
     groups: bool = True,

@@ -34,6 +34,11 @@ class Calls:
     there are no log-probabilities."""
 
 
+def can_save(calls: Calls) -> bool:
+    """Tell whether any order needs fewer calls than judging all: whether the best one does."""
+    return any(one.least_calls < one.num_candidates for one in calls.by_order.values())
+
+
 def measure_calls(
     test: Sequence[Scored],
     chooser: Ranker,

@@ -10,7 +10,7 @@ from selftrain.report.blocks import ABSENT, Table, count, interval, p_value, poi
 from selftrain.statistics import Comparison, Estimate
 from selftrain.verifier.calibration.bins import Share
 from selftrain.verifier.ranking.chooser import OF_VERIFIERS
-from selftrain.verifier.ranking.draws import Drawn, doubling_sizes
+from selftrain.verifier.ranking.draws import NUM_REPEATS, Drawn, doubling_sizes
 from selftrain.verifier.ranking.rank import Ranker
 from selftrain.verifier.ranking.selection import Selection, Selections
 from selftrain.verifier.ranking.strata import Stratum
@@ -131,27 +131,37 @@ def learners_table(learners: Sequence[Compared]) -> Table:
             for each in learners
         ),
         "Groups pool programs by their results. A verifier that does without these chooses without "
-        "groups; the last column says what they would add.",
+        "groups; the last column says what they would add."
+        if "joint with groups" in rankers
+        else "",
     )
 
 
 def learner_differences_table(learners: Sequence[Compared]) -> Table:
-    """Lay out the difference of each verifier to the first."""
+    """Lay out the difference of each verifier to the first; where some choose by groups, once more
+    without them.
+    """
     first, alike = learners[0], learners[0].alike
+    grouped = any(each.chooser != alike for each in learners)
     rows = [
         (
             each.learner.name,
             *difference_cells(each.difference),
-            *difference_cells(each.alike_difference),
+            *(difference_cells(each.alike_difference) if grouped else ()),
         )
         for each in learners[1:]
     ]
+    heads = ("As each chooses", "p", f"Both by {alike}", "p") if grouped else (f"By {alike}", "p")
+    left = (
+        "What is left where both choose alike, without groups, is due to the verifier alone. "
+        if grouped
+        else ""
+    )
     return Table(
         f"Differences to {first.learner.name}, in points, with 95% intervals.",
-        ("Verifier", "As each chooses", "p", f"Both by {alike}", "p"),
+        ("Verifier", *heads),
         tuple(rows),
-        "Paired by task. What is left where both choose alike, without groups, is due to the "
-        "verifier alone. p is corrected over the verifiers (Holm).",
+        f"Paired by task. {left}p is corrected over the verifiers (Holm).",
     )
 
 
@@ -167,8 +177,10 @@ def by_number_table(drawn: Sequence[Drawn]) -> Table:
         "Right choices by the number of samples to choose among, in percent.",
         ("Ranker", *(f"n = {size}" for size in sizes)),
         tuple(rows),
-        "Drawn without replacement, nested, the same for all rankers; means over draws, intervals "
-        "over tasks; equal samples are one candidate again after each draw.",
+        "Drawn without replacement, nested, the same for all rankers; equal samples are one "
+        "candidate again after each draw. Random is exact. The others are means over "
+        f"{NUM_REPEATS} draws, with ties drawn anew in each, so that the last column may differ a "
+        "little from the main table. Intervals are over tasks.",
         folded=True,
     )
 

@@ -36,10 +36,12 @@ def calibration_table(before: Calibration, after: Calibration) -> Table:
     ]
     note = (
         "ECE and AUROC in percent. ECE of chance: what probabilities that are right to the last "
-        "digit would show on so few candidates. Brier = reliability \u2212 resolution + "
-        "uncertainty + remainder, which bins hide. AUROC: chance that a right candidate is above a "
-        "wrong one, of all tasks, or of the same task, averaged over tasks. The joint score is no "
-        "probability of being right: it has no number of calibration."
+        "digit would show on so few candidates. Noise alone makes an ECE larger, as it does "
+        "reliability and resolution; their intervals are basic bootstrap ones, which take that off "
+        "again, so that an estimate may stand at the upper end of its own. Brier = reliability "
+        "\u2212 resolution + uncertainty + remainder, which bins hide. AUROC: chance that a right "
+        "candidate is above a wrong one, of all tasks, or of the same task, averaged over tasks. "
+        "The joint score is no probability of being right: it has no number of calibration."
     )
     return Table(
         f"The verifier's probabilities on {count(before.num_candidates)} test candidates, with 95% "

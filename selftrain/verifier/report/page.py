@@ -31,6 +31,7 @@ from selftrain.verifier.report.sentences import (
     differences,
     lacks,
     left_out,
+    say_little,
     selection_of,
 )
 from selftrain.verifier.tasks.task import Task
@@ -101,7 +102,8 @@ def terminal_text(m: Measured) -> str:
                 else f"{100 * one.efficiency.value:.1f}".replace("-", MINUS),
             )
         )
-    said = [_KEY, closes(m), differences(m), apart_by_family(m), *lacks(m), *left_out(m.selections)]
+    said = [_KEY, closes(m), differences(m), apart_by_family(m), *lacks(m)]
+    said += [*say_little(m), *left_out(m.selections)]
     wrapped = [textwrap.fill(one, _WIDTH) for one in said if one]
     return "\n".join([text_table(rows), "", *wrapped])
 
@@ -153,6 +155,7 @@ def _facts(m: Measured, facts: Facts, config: Config) -> Iterator[str]:
         "verifier's step, its calibrator and the threshold come from the dev tasks; seed "
         f"{config.seed}."
     )
+    yield from say_little(m)
     if m.selections.num_left_out:
         yield (
             f"{count(m.selections.num_left_out)} test tasks are left out: not all their candidates "

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from selftrain.report.blocks import Block, Figure, Paragraph, Section, Table, count, percent
 from selftrain.report.charts import Curve
+from selftrain.report.rankers import meanings
 from selftrain.statistics import Estimate
 from selftrain.verifier.calibration import bins
 from selftrain.verifier.calibration.risk import RiskCoverage, Selective, describe
 from selftrain.verifier.ranking.draws import doubling_sizes
 from selftrain.verifier.ranking.rank import Ranker
+from selftrain.verifier.report.calls import can_save
 from selftrain.verifier.report.charts import draw_curves, draw_reliability, draw_risk
 from selftrain.verifier.report.choice_tables import (
     by_number_table,
@@ -63,7 +65,8 @@ def _rankings(m: Measured) -> Section:
     if m.strata:
         apart = [Paragraph(apart_by_family(m)), strata_table(m.strata)]
     tables = *apart, *differences_tables(m.selections)
-    return Section("Rankings", (*before, rankers_table(m.selections), *tables))
+    named = Paragraph(meanings([one.ranker for one in m.selections.rankers]))
+    return Section("Rankings", (*before, rankers_table(m.selections), named, *tables))
 
 
 def _pass_at_k(m: Measured) -> Section:
@@ -185,13 +188,20 @@ def _calls(m: Measured) -> Section:
     ]
     if not m.calls:
         said.append("Here every program fails when it is executed: none needs a check.")
+    worth = [one for one in m.calls if can_save(one)]
     said += [
         f"The order of {m.chooser} takes {spelt(one.saved_of_likelihood)} percent fewer calls than "
         f"that of LM sum until {count(one.enough)} passed."
-        for one in m.calls
+        for one in worth
         if one.saved_of_likelihood is not None
     ]
-    return Section("Judge calls", (*map(Paragraph, said), *map(calls_table, m.calls)))
+    said += [
+        f"Until {count(one.enough)} passed no order could save a call: none of the tasks has so "
+        "many right candidates and others beside them."
+        for one in m.calls
+        if one not in worth
+    ]
+    return Section("Judge calls", (*map(Paragraph, said), *map(calls_table, worth)))
 
 
 def _drawn(m: Measured) -> list[Ranker]:

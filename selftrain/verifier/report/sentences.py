@@ -10,7 +10,7 @@ from selftrain.report.blocks import count, p_value, percent, points
 from selftrain.statistics import Comparison
 from selftrain.verifier.arms import Learner
 from selftrain.verifier.ranking.rank import RANKERS, Ranker
-from selftrain.verifier.ranking.selection import Selection, Selections
+from selftrain.verifier.ranking.selection import BASELINES, Selection, Selections
 from selftrain.verifier.report.choice_tables import in_points, spelt
 from selftrain.verifier.report.compared import Compared
 from selftrain.verifier.report.measure import Measured
@@ -23,8 +23,10 @@ _AGAINST: tuple[Ranker, ...] = (
     "most frequent, error-free",
 )
 """What a choice is set against in a sentence, besides the strongest; tables have them all."""
+FEW_TASKS = 30
+"""Intervals over fewer tasks say little."""
 _LACKS: dict[Arm, str] = {
-    "full": "Reading all",
+    "full": "With all to read",
     "no-execution": "Without execution results",
     "type-only": "With the types of results alone",
     "no-program": "Without programs",
@@ -33,7 +35,9 @@ _LACKS: dict[Arm, str] = {
 
 
 def closes(m: Measured) -> str:
-    """Say which share of the gap between chance and oracle is closed."""
+    """Say which share of the gap between chance and oracle is closed, and which share without a
+    verifier.
+    """
     chosen, random, oracle = (selection_of(m, one) for one in (m.chooser, "random", "oracle"))
     assert chosen and random and oracle, "they need no more than labels"
     right = f"{percent(chosen.accuracy.value)} of {count(chosen.accuracy.num_puzzles)} test tasks"
@@ -43,11 +47,12 @@ def closes(m: Measured) -> str:
             f"The choice of {m.chooser} is right on {right}, as any would be: every task's "
             "candidates are all right or all wrong."
         )
+    best = _best_without(m)
     return _sentence(
         f"{m.chooser} chooses right on {right}, which closes {spelt(gap)} percent of the gap "
         f"between random ({percent(random.accuracy.value)}) and the oracle "
         f"({percent(oracle.accuracy.value)})"
-    )
+    ) + (f" Without a verifier {best.ranker} closes {spelt(best.efficiency)}." if best else "")
 
 
 def differences(m: Measured) -> str:
@@ -55,13 +60,10 @@ def differences(m: Measured) -> str:
 
     Empty where none of those can rank.
     """
-    chosen = selection_of(m, m.chooser)
+    chosen, best = selection_of(m, m.chooser), _best_without(m)
     assert chosen, "measure.py chose it among those that can rank"
-    there = [one for one in m.selections.rankers if one.ranker in chosen.differences]
-    if not there:
+    if best is None:
         return ""
-    # The first of equal ones.
-    best = max(there, key=lambda one: one.accuracy.value)
     against = dict.fromkeys([best.ranker, *(one for one in _AGAINST if one in chosen.differences)])
     said = [
         f"against {base} that is {in_points(one)} points, p = {p_value(one.p_value)}, "
@@ -82,7 +84,7 @@ def apart_by_family(m: Measured) -> str:
         f"(random {percent(one.accuracy['random'].value)})"
         for one in m.strata
     ]
-    return _sentence(f"it is right on {' and on '.join(said)}") if said else ""
+    return _sentence(f"{m.chooser} is right on {' and on '.join(said)}") if said else ""
 
 
 def lacks(m: Measured) -> Iterator[str]:
@@ -90,7 +92,25 @@ def lacks(m: Measured) -> Iterator[str]:
     first = m.learners[0]
     for one in m.learners[1:]:
         if one.difference is not None:
-            yield _sentence(f"{_lack(one.learner)} {_change(one.difference)}{_by(one, first)}")
+            yield f"{_lack(one.learner)} {_change(one.difference)}.{_by(one, first)}"
+
+
+def say_little(m: Measured) -> Iterator[str]:
+    """Warn of intervals over few tasks, and of one without width."""
+    chosen = selection_of(m, m.chooser)
+    assert chosen, "measure.py chose it among those that can rank"
+    sizes = {"in all": chosen.accuracy.num_puzzles}
+    sizes |= {f"of {one.name}": one.num_tasks for one in m.strata}
+    few = [f"{count(size)} {name}" for name, size in sizes.items() if size < FEW_TASKS]
+    if few:
+        yield (
+            f"There are few test tasks ({', '.join(few)}): intervals over fewer than {FEW_TASKS} "
+            "say little."
+        )
+    if any(one and one.low == one.high for one in (chosen.accuracy, chosen.efficiency)):
+        yield (
+            "An interval without width says that these tasks came out alike, not that others would."
+        )
 
 
 def left_out(selections: Selections) -> Iterator[str]:
@@ -110,31 +130,37 @@ def selection_of(m: Measured, ranker: Ranker) -> Selection | None:
     return next((one for one in m.selections.rankers if one.ranker == ranker), None)
 
 
+def _best_without(m: Measured) -> Selection | None:
+    """Find the ranker without a verifier that is right most often, the first of equal ones."""
+    there = [one for one in m.selections.rankers if one.ranker in BASELINES]
+    return max(there, key=lambda one: one.accuracy.value, default=None)
+
+
 def _lack(learner: Learner) -> str:
     if learner.size is not None:
-        return f"Learning from {learner.size} samples a task,"
+        return f"With {learner.size} samples a task to learn from"
     return _LACKS[learner.arm]
 
 
 def _change(one: Comparison) -> str:
     if one.low > 0 or one.high < 0:
-        verb = "rises" if one.difference > 0 else "falls"
+        verb = "rise" if one.difference > 0 else "fall"
         ends = sorted((abs(one.low), abs(one.high)))
         return (
-            f"it {verb} by {100 * abs(one.difference):.1f} points "
+            f"right choices {verb} by {100 * abs(one.difference):.1f} points "
             f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}], p = {p_value(one.holm_p_value)}"
         )
     return f"no difference is shown: {in_points(one)} points, p = {p_value(one.holm_p_value)}"
 
 
 def _by(one: Compared, first: Compared) -> str:
-    """Name the rankers where they are not the same; say what is left by the same one."""
-    if one.chooser == first.chooser:
+    """Say what is left where both choose by one ranker, if they do not and it is not the same."""
+    if one.chooser == first.chooser or one.difference is None or one.alike_difference is None:
         return ""
-    alike = one.alike_difference
-    return f" ({one.chooser} against {first.chooser}" + (
-        f"; by {one.alike} both {points(alike.difference)})" if alike else ")"
-    )
+    alike = points(one.alike_difference.difference)
+    if alike == points(one.difference.difference):
+        return ""
+    return f" That is {one.chooser} against {first.chooser}; by {one.alike} both, it is {alike}."
 
 
 def _sentence(text: str) -> str:

@@ -15,13 +15,11 @@ from selftrain.config import Config, LeverConfig
 from selftrain.errors import RunError
 from selftrain.files import write_json, write_rows
 from selftrain.models import resolve
-from selftrain.statistics import Comparison
 from selftrain.verifier.calibration.calibrator import calibrator_to_row
 from selftrain.verifier.directory import LeverDirectory
 from selftrain.verifier.report.facts import read_trained
 from selftrain.verifier.report.measure import Measured, measure
 from selftrain.verifier.report.page import publish, terminal_text
-from selftrain.verifier.report.sentences import closes, differences, lacks, left_out
 from selftrain.verifier.tasks.task import Task
 
 CONFIG = Config(lever=LeverConfig(arms=("full",)))
@@ -30,81 +28,6 @@ CONFIG = Config(lever=LeverConfig(arms=("full",)))
 @pytest.fixture(scope="module")
 def measured() -> Measured:
     return compared()
-
-
-def with_difference(measured: Measured, difference: float, low: float, high: float) -> Measured:
-    """Put another difference in the place of the second verifier's."""
-    first, second, _ = measured.learners
-    found = Comparison(
-        difference=difference,
-        low=low,
-        high=high,
-        p_value=0.02,
-        holm_p_value=0.04,
-        smallest_detectable=None,
-        by_seed=(difference,),
-        num_puzzles=12,
-        num_clusters=12,
-        num_seeds=1,
-    )
-    alike = replace(found, difference=-0.05)
-    changed = replace(second, difference=found, alike_difference=alike)
-    return replace(measured, learners=(first, changed))
-
-
-def test_a_fall_without_results_is_said_with_its_size(measured: Measured) -> None:
-    fallen = with_difference(measured, -0.066, -0.101, -0.032)
-    assert list(lacks(fallen)) == [
-        "Without execution results it falls by 6.6 points [3.2, 10.1], p = 0.0400 (joint against "
-        "joint with groups; by joint both −5.0)."
-    ]
-
-
-def test_a_rise_is_called_one(measured: Measured) -> None:
-    (said,) = lacks(with_difference(measured, 0.03, 0.01, 0.05))
-    assert said.startswith("Without execution results it rises by 3.0 points [1.0, 5.0], p =")
-
-
-def test_no_fall_is_claimed_where_the_interval_reaches_to_both_sides(measured: Measured) -> None:
-    (said,) = lacks(with_difference(measured, -0.02, -0.05, 0.01))
-    assert said.startswith(
-        "Without execution results no difference is shown: −2.0 [−5.0, +1.0] points, p = 0.0400"
-    )
-
-
-def test_the_gap_and_the_baselines_are_said_in_a_sentence_each(measured: Measured) -> None:
-    assert closes(measured) == (
-        "Joint with groups chooses right on 91.7% of 12 test tasks, which closes 100.0 "
-        "[100.0, 100.0] percent of the gap between random (44.4%) and the oracle (91.7%)."
-    )
-    figures = (
-        r"that is \+\d+\.\d \[.*?\] points, p = 0\.\d{4}, 0\.\d{4} if corrected over all rankers"
-    )
-    said = differences(measured)
-    first, *others = said.split("; against ")
-    assert re.fullmatch(
-        "Of the rankers without a verifier most frequent is right most often, on 50.0%; joint with "
-        f"groups is on 91.7%: against most frequent {figures}",
-        first,
-    )
-    for one, base in zip(
-        others, ("LM sum", "LM sum, error-free", "most frequent, error-free"), strict=True
-    ):
-        assert re.fullmatch(f"{base} {figures}\\.?", one)
-
-
-def test_the_strongest_without_a_verifier_is_named_where_it_asks_for_no_error() -> None:
-    made = tasks(["-+"] * 4)
-    made["test"] = [
-        replace(
-            one, candidates=(replace(one.candidates[0], result="ERROR: no"), *one.candidates[1:])
-        )
-        for one in made["test"]
-    ]
-    found = measure(made, [said(made, 9)], CALIBRATOR, CONFIG)
-    assert differences(found).startswith(
-        "Of the rankers without a verifier LM sum, error-free is right most often, on 100.0%; "
-    )
 
 
 def test_the_terminal_has_the_one_table_in_100_columns(measured: Measured) -> None:
@@ -123,25 +46,6 @@ def test_the_terminal_has_the_one_table_in_100_columns(measured: Measured) -> No
         "joint with groups",
         "oracle",
     ]
-
-
-def test_one_sentence_says_which_rankers_lack_log_probabilities() -> None:
-    made = tasks(logprobs=False)
-    found = measure(made, [said(made, 9)], CALIBRATOR, CONFIG)
-    assert list(left_out(found.selections)) == [
-        "Left out: LM sum; LM mean; LM sum, error-free; joint; joint with groups: not all "
-        "candidates have the log-probabilities that these need. lever.logprobs=model lets the "
-        "model read them."
-    ]
-    assert "lever.logprobs=model" in terminal_text(found)
-
-
-def test_groups_that_were_not_asked_for_are_not_called_missing() -> None:
-    config = CONFIG.model_copy(
-        update={"verifier": CONFIG.verifier.model_copy(update={"groups": False})}
-    )
-    made = tasks()
-    assert list(left_out(measure(made, [said(made, 9)], CALIBRATOR, config).selections)) == []
 
 
 def make_folder(path: Path, made: dict, strength: float = 9) -> LeverDirectory:  # type: ignore[type-arg]
