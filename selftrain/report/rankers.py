@@ -7,6 +7,8 @@ from collections.abc import Collection
 
 from selftrain.verifier.ranking.rank import Ranker
 
+FEW_TASKS = 30
+"""Intervals over fewer tasks say little."""
 _MEANINGS: tuple[tuple[str, tuple[Ranker, ...], str], ...] = (
     (
         "greedy",

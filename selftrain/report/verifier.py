@@ -3,7 +3,7 @@
 Everything is read from `6-verifier.json`; nothing is ranked or measured here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from selftrain.files import Row, read_json
 from selftrain.report.blocks import (
@@ -18,29 +18,11 @@ from selftrain.report.blocks import (
     points,
     share,
 )
+from selftrain.report.rankers import FEW_TASKS, meanings
 from selftrain.report.reading import Run
 from selftrain.run_directory import RunDirectory
-
-_CHOOSERS = {
-    "random": "At random (Pass@1)",
-    "greedy": "Greedy, drawn apart",
-    "most frequent": "Most frequent result",
-    "most frequent, error-free": "Most frequent result, no error",
-    "LM mean": "Likeliest to the generator, a token",
-    "LM sum": "Likeliest to the generator",
-    "LM sum, error-free": "Likeliest without an error",
-    "verifier": "Verifier",
-    "joint": "Verifier and generator",
-    "joint with groups": "Both, pooled by result",
-    "oracle": "Oracle: any is right",
-}
-_ORDERS = {
-    "verifier": "Verifier",
-    "joint": "Verifier and generator",
-    "joint with groups": "Both, pooled by result",
-    "LM sum": "Likeliest to the generator",
-}
-_Cell = Callable[[Row], str]
+from selftrain.verifier.ranking.chooser import chooser_of
+from selftrain.verifier.ranking.rank import RANKERS, Ranker
 
 
 def verifier_section(run: Run, directory: RunDirectory) -> Section | None:
@@ -68,15 +50,9 @@ def _choices(rounds: Mapping[int, Row]) -> list[Block]:
     """Say how often one candidate of n is right, by who chooses it."""
     if not rounds:
         return []
-    rows = [
-        (name, *(_estimate(found["choices"].get(key), "accuracy") for found in rounds.values()))
-        for key, name in _CHOOSERS.items()
-    ]
-    gap = [_cell(found["choices"], "efficiency", _interval) for found in rounds.values()]
-    gain = [
-        _cell(found["choices"], "differences", _against_likelihood) for found in rounds.values()
-    ]
-    rows += [("Gap closed, from random to oracle", *gap), ("Over likeliest, in points", *gain)]
+    choices = [found["choices"] for found in rounds.values()]
+    shown = [ranker for ranker in RANKERS if any(ranker in one for one in choices)]
+    right = [(name, *(_estimate(one.get(name), "accuracy") for one in choices)) for name in shown]
     sizes = sorted({(found["num_tasks"], found["num_samples"]) for found in rounds.values()})
     of = "; ".join(f"{count(tasks)} puzzles of {count(n)} samples" for tasks, n in sizes)
     return [
@@ -84,27 +60,54 @@ def _choices(rounds: Mapping[int, Row]) -> list[Block]:
         Table(
             "Held-out puzzles whose chosen candidate is right, in percent with 95% intervals, by "
             "the verifier that learnt from the round's verdicts.",
-            ("Chosen by", *_heads(rounds)),
-            tuple(row for row in rows if set(row[1:]) != {ABSENT}),
-            f"{of}. The checker is withheld: with it at hand there would be nothing to choose. The "
-            "last two rows are of the last of the verifier's choices.",
+            ("Ranker", *_heads(rounds)),
+            tuple(right),
+            f"{of}. The checker is withheld: with it at hand there would be nothing to choose.",
         ),
+        Paragraph(meanings(shown)),
+        *_few(sizes[0][0]),
+        *_closed(rounds, shown),
     ]
 
 
-def _cell(choices: Mapping[str, Row], key: str, spell: _Cell) -> str:
-    """Spell what is known of the ranking in use: of the last of these that could rank."""
-    there = [
-        choices[name] for name in ("verifier", "joint", "joint with groups") if name in choices
+def _closed(rounds: Mapping[int, Row], shown: Sequence[Ranker]) -> list[Block]:
+    """Say what each ranker closes of the gap, so that the generator's own part is seen."""
+    rows = [
+        (name, *(_estimate(one["choices"].get(name), "efficiency") for one in rounds.values()))
+        for name in shown
+        if name not in ("random", "oracle")
     ]
-    found = there[-1].get(key) if there else None
-    return spell(found) if found else ABSENT
+    gain = (_over_likelihood(found) for found in rounds.values())
+    chooser = _chooser(next(iter(rounds.values())))  # The same in all: a run has one setting.
+    rows.append((f"{chooser} \u2212 LM sum, in points", *gain))
+    there = tuple(row for row in rows if set(row[1:]) != {ABSENT})
+    table = Table(
+        "Share of the gap between random and the oracle that each closes, in percent with 95% "
+        "intervals.",
+        ("Ranker", *_heads(rounds)),
+        there,
+        "What LM sum and LM mean close is earned by the generator alone. The last row is of the "
+        "ranker that a verifier's choice is made by.",
+    )
+    return [table] if there else []
 
 
-def _against_likelihood(differences: Row) -> str:
-    if "LM sum" not in differences:
+def _few(num_tasks: int) -> list[Block]:
+    said = f"Intervals over fewer than {FEW_TASKS} puzzles say little."
+    return [Paragraph(said)] if num_tasks < FEW_TASKS else []
+
+
+def _chooser(found: Row) -> Ranker:
+    """Name the ranker that a verifier's choice is made by in a round."""
+    choices = found["choices"]
+    groups = "joint with groups" in choices
+    return chooser_of(found["reads"], groups=groups, has_logprobs=groups or "joint" in choices)
+
+
+def _over_likelihood(found: Row) -> str:
+    one = found["choices"][_chooser(found)]["differences"].get("LM sum")
+    if one is None:
         return ABSENT
-    one = differences["LM sum"]
     return f"{points(one['difference'])} [{points(one['low'])}, {points(one['high'])}]"
 
 
@@ -112,16 +115,36 @@ def _calls(rounds: Mapping[int, Row]) -> list[Block]:
     """Say what judging in a verifier's order saves, the same pairs being kept."""
     if not rounds:
         return []
-    rows = [
-        (name, *(_estimate(found["calls"].get(key), "saved") for found in rounds.values()))
-        for key, name in _ORDERS.items()
+    idle = [number for number, found in rounds.items() if not _can_save(found)]
+    said = [
+        Paragraph(
+            f"In round {number} no order could save a call: no puzzle has `curate.max_solutions` "
+            "programs that pass and others beside them, as always where `solve.num_samples` is no "
+            "more than that."
+        )
+        for number in idle
     ]
+    rounds = {number: found for number, found in rounds.items() if number not in idle}
+    heading = Heading("Judge calls saved at equal kept pairs")
+    return [heading, *said, *([_calls_table(rounds)] if rounds else [])]
+
+
+def _can_save(found: Row) -> bool:
+    return any(one["least_calls"] < one["num_candidates"] for one in found["calls"].values())
+
+
+def _calls_table(rounds: Mapping[int, Row]) -> Table:
+    orders = [ranker for ranker in RANKERS if any(ranker in r["calls"] for r in rounds.values())]
     any_order = [next(iter(found["calls"].values())) for found in rounds.values()]
-    rows += [
-        ("At random", *(_estimate(one, "random_saved") for one in any_order)),
-        ("Right ones first", *(_best(one) for one in any_order)),
-        ("Programs", *(count(one["num_candidates"]) for one in any_order)),
-        ("Pairs kept", *(count(one["num_kept"]) for one in any_order)),
+    rows = [
+        ("random order", *(_estimate(one, "random_saved") for one in any_order)),
+        *(
+            (name, *(_estimate(found["calls"].get(name), "saved") for found in rounds.values()))
+            for name in orders
+        ),
+        ("right ones first", *(_best(one) for one in any_order)),
+        ("programs", *(count(one["num_candidates"]) for one in any_order)),
+        ("pairs kept", *(count(one["num_kept"]) for one in any_order)),
     ]
     executed = {found["reads"] != "none" for found in rounds.values()} == {True}
     what = (
@@ -130,16 +153,13 @@ def _calls(rounds: Mapping[int, Row]) -> list[Block]:
         if executed
         else "Nothing is executed first: what is saved is whole judge calls, of g and f."
     )
-    return [
-        Heading("Judge calls saved at equal kept pairs"),
-        Table(
-            "Share of distinct programs that need no call, in percent with 95% intervals, where "
-            "each puzzle's are judged in this order until `curate.max_solutions` passed.",
-            ("Order", *_heads(rounds)),
-            tuple(row for row in rows if set(row[1:]) != {ABSENT}),
-            f"By the verifier of the round before, on puzzles judged whole. {what}",
-        ),
-    ]
+    return Table(
+        "Share of distinct programs that need no call, in percent with 95% intervals, where each "
+        "puzzle's are judged in this order until `curate.max_solutions` passed.",
+        ("Order", *_heads(rounds)),
+        tuple(rows),
+        f"By the verifier of the round before, on puzzles judged whole. {what}",
+    )
 
 
 def _best(calls: Row) -> str:
@@ -217,11 +237,10 @@ _AUROCS = ("auroc", "auroc_within")
 
 
 def _estimate(row: Row | None, key: str) -> str:
-    return ABSENT if row is None else _interval(row[key])
-
-
-def _interval(estimate: Row) -> str:
-    return interval(estimate["value"], estimate["low"], estimate["high"])
+    found = row[key] if row else None
+    if found is None:
+        return ABSENT
+    return interval(found["value"], found["low"], found["high"]).replace("-", "\u2212")
 
 
 def _heads(rounds: Mapping[int, Row]) -> tuple[str, ...]:

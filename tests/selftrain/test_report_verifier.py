@@ -5,6 +5,7 @@ from typing import Any
 
 from selftrain.files import Row, write_json
 from selftrain.report.blocks import Paragraph, Table
+from selftrain.report.rankers import meanings
 from selftrain.report.reading import Round, Run
 from selftrain.report.verifier import verifier_section
 from selftrain.run_directory import RunDirectory
@@ -60,6 +61,7 @@ HELD_OUT: Row = {
     "choices": {
         "random": choice(0.3, 0.0, -0.1),
         "LM sum": choice(0.4, 0.2, 0.0),
+        "joint": choice(0.5, -0.25, 0.1),
         "joint with groups": choice(0.6, 0.75, 0.2),
         "oracle": choice(0.7, 1.0, 0.3),
     },
@@ -86,16 +88,43 @@ def tables(folder: Path, *worth: Row) -> tuple[list[str], list[Table]]:
 
 
 def test_the_choice_of_each_ranker_stands_beside_the_gap_that_is_closed(tmp_path: Path) -> None:
-    _, (choices, _) = tables(tmp_path, HELD_OUT)
-    assert choices.columns == ("Chosen by", "Round 1")
+    _, (choices, closed, _) = tables(tmp_path, HELD_OUT)
+    assert choices.columns == closed.columns == ("Ranker", "Round 1")
     assert dict(choices.rows) == {
-        "At random (Pass@1)": "30.0 [20.0, 40.0]",
-        "Likeliest to the generator": "40.0 [30.0, 50.0]",
-        "Both, pooled by result": "60.0 [50.0, 70.0]",
-        "Oracle: any is right": "70.0 [60.0, 80.0]",
-        "Gap closed, from random to oracle": "75.0 [65.0, 85.0]",
-        "Over likeliest, in points": "+20.0 [+15.0, +25.0]",
+        "random": "30.0 [20.0, 40.0]",
+        "LM sum": "40.0 [30.0, 50.0]",
+        "joint": "50.0 [40.0, 60.0]",
+        "joint with groups": "60.0 [50.0, 70.0]",
+        "oracle": "70.0 [60.0, 80.0]",
     }
+    assert dict(closed.rows) == {
+        "LM sum": "20.0 [10.0, 30.0]",
+        "joint": "\u221225.0 [\u221235.0, \u221215.0]",
+        "joint with groups": "75.0 [65.0, 85.0]",
+        "joint with groups \u2212 LM sum, in points": "+20.0 [+15.0, +25.0]",
+    }
+
+
+def test_where_no_result_is_read_the_choice_is_without_groups(tmp_path: Path) -> None:
+    _, (_, closed, _) = tables(tmp_path, {**HELD_OUT, "reads": "none"})
+    assert closed.rows[-1] == ("joint \u2212 LM sum, in points", "+10.0 [+5.0, +15.0]")
+
+
+def test_the_rankers_shown_are_defined_as_in_lever_evaluate(tmp_path: Path) -> None:
+    said, _ = tables(tmp_path, HELD_OUT)
+    assert meanings(list(HELD_OUT["choices"])) in said
+
+
+def test_few_held_out_puzzles_are_warned_of(tmp_path: Path) -> None:
+    said, _ = tables(tmp_path, {**HELD_OUT, "num_tasks": 29})
+    assert "Intervals over fewer than 30 puzzles say little." in said
+
+
+def test_where_no_order_can_save_a_call_it_is_said_in_place_of_zeros(tmp_path: Path) -> None:
+    none = {ranker: {**calls(0), "least_calls": 40} for ranker in OWN["calls"]}
+    said, found = tables(tmp_path, HELD_OUT, {**HELD_OUT, **OWN, "calls": none})
+    assert not any("Order" in table.columns for table in found)
+    assert any(text.startswith("In round 2 no order could save a call") for text in said)
 
 
 def test_calls_saved_stand_beside_those_of_the_generators_order_and_of_chance(
@@ -104,12 +133,12 @@ def test_calls_saved_stand_beside_those_of_the_generators_order_and_of_chance(
     _, found = tables(tmp_path, HELD_OUT, HELD_OUT | OWN)
     (saved,) = [table for table in found if table.columns == ("Order", "Round 2")]
     assert dict(saved.rows) == {
-        "Both, pooled by result": "60.0 [50.0, 70.0]",
-        "Likeliest to the generator": "50.0 [40.0, 60.0]",
-        "At random": "30.0 [20.0, 40.0]",
-        "Right ones first": "65.0",
-        "Programs": "40",
-        "Pairs kept": "12",
+        "random order": "30.0 [20.0, 40.0]",
+        "LM sum": "50.0 [40.0, 60.0]",
+        "joint with groups": "60.0 [50.0, 70.0]",
+        "right ones first": "65.0",
+        "programs": "40",
+        "pairs kept": "12",
     }
     assert "what is saved is calls of the checker f" in saved.note
 

@@ -7,6 +7,7 @@ difference is shown. Its numbers are those of measure.py.
 from collections.abc import Iterator
 
 from selftrain.report.blocks import count, p_value, percent, points
+from selftrain.report.rankers import FEW_TASKS
 from selftrain.statistics import Comparison
 from selftrain.verifier.arms import Learner
 from selftrain.verifier.ranking.rank import RANKERS, Ranker
@@ -23,8 +24,6 @@ _AGAINST: tuple[Ranker, ...] = (
     "most frequent, error-free",
 )
 """What a choice is set against in a sentence, besides the strongest; tables have them all."""
-FEW_TASKS = 30
-"""Intervals over fewer tasks say little."""
 _LACKS: dict[Arm, str] = {
     "full": "With all to read",
     "no-execution": "Without execution results",
