@@ -137,7 +137,7 @@ def _best_without(m: Measured) -> Selection | None:
 
 def _lack(learner: Learner) -> str:
     if learner.size is not None:
-        return f"With {learner.size} samples a task to learn from"
+        return f"With {learner.size} samples a task to learn from,"
     return _LACKS[learner.arm]
 
 

@@ -130,7 +130,7 @@ def test_the_second_ranker_is_named_only_where_it_gives_another_number(measured:
 
 def test_fewer_samples_to_learn_from_are_said_with_their_number(measured: Measured) -> None:
     _, said_of_samples = lacks(measured)
-    assert said_of_samples.startswith("With 8 samples a task to learn from no difference is shown")
+    assert said_of_samples.startswith("With 8 samples a task to learn from, no difference is shown")
 
 
 def test_one_sentence_says_which_rankers_lack_log_probabilities() -> None:
