@@ -38,7 +38,8 @@ DATES = frozenset(("date", "time", "datetime", "julianday", "unixepoch", "strfti
 FORMATS = frozenset(("format", "printf"))
 """Functions that write a billion characters before they are found to be too many."""
 WIDE = re.compile(r"\*|[0-9]{4}")
-TODAY_OR_HERE = frozenset(("now", "localtime", "utc"))
+TODAY_OR_HERE = frozenset(("now", "localtime", "utc", "subsec", "subsecond"))
+"""Arguments of dates that do. A time value of `subsec` is now, from SQLite 3.42."""
 ENGINE_TABLES = frozenset(("dbstat", "sqlite_stmt", "sqlite_dbpage", "bytecode", "tables_used"))
 """Tables that tell of the engine's state, not of the data."""
 
@@ -109,17 +110,26 @@ class Guard:
 
     def call(self, elsewhere: sqlite3.Connection, name: str, *arguments: Cell) -> Cell:
         """Do what SQLite's function of that name does, unless it asks for today or for too much."""
-        words = {text.strip().lower() for text in arguments if isinstance(text, str)}
+        words = [as_read(argument) for argument in arguments]
         if name in FORMATS:
-            if WIDE.search(str(arguments[0]) if arguments else ""):
+            if words and WIDE.search(words[0]):
                 self.stopped = Refused(Outcome.too_large, f"{name} may not pad to any width")
-        elif len(arguments) < (2 if name == "strftime" else 1) or words & TODAY_OR_HERE:
+        elif len(arguments) < (2 if name == "strftime" else 1) or TODAY_OR_HERE & set(words):
             self.stopped = Refused(Outcome.forbidden, f"{name} may not ask for today or for here")
         if self.stopped is not None:
             raise self.stopped
         marks = ", ".join("?" * len(arguments))
         value: Cell = elsewhere.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
         return value
+
+
+def as_read(argument: Cell) -> str:
+    """Give an argument as SQLite's own functions read text: a blob's bytes, up to the first NUL.
+
+    In lower case and without blanks around, since SQLite compares so or more narrowly.
+    """
+    text = argument.decode(errors="replace") if isinstance(argument, bytes) else str(argument)
+    return text.partition("\0")[0].strip().lower()
 
 
 def restrict(connection: sqlite3.Connection, guard: Guard, elsewhere: sqlite3.Connection) -> None:
