@@ -117,5 +117,10 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     if unfinished.exists():
         shutil.rmtree(unfinished)
     unfinished.mkdir(parents=True)
-    yield unfinished
+    from safetensors import SafetensorError
+
+    try:
+        yield unfinished
+    except SafetensorError as error:  # No OSError, even where the disk is full.
+        raise RunError(f"{path}: its weights cannot be written ({error}).") from None
     unfinished.rename(path)

@@ -81,3 +81,11 @@ def test_a_row_that_is_no_object_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_text('{"a": 1}\n[]\n')
     with pytest.raises(RunError, match=r"a\.jsonl, line 2: damaged \(no JSON object\)"):
         list(read_rows(path))
+
+
+def test_weights_that_cannot_be_written_are_told_in_a_sentence(tmp_path: Path) -> None:
+    from safetensors import SafetensorError
+
+    said = "model: its weights cannot be written .No space left"
+    with pytest.raises(RunError, match=said), replacing_folder(tmp_path / "model"):
+        raise SafetensorError("No space left on device")

@@ -20,6 +20,7 @@ from selftrain.verifier.ranking.choices import (
     choose,
     count_samples,
 )
+from selftrain.verifier.ranking.draws import doubling_sizes
 from selftrain.verifier.ranking.groups import Floats
 from selftrain.verifier.ranking.rank import Likelihood, Ranker, Scored, labelled, usable
 from selftrain.verifier.ranking.slate import Slate, lay_out
@@ -33,6 +34,8 @@ BASELINES: tuple[Ranker, ...] = (
     "most frequent, error-free",
 )
 """All that choose without a verifier; each ranker is compared with each of them."""
+EVERY_K = 128
+"""Pass@k is given for every k up to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,14 @@ def _selection(
     )
 
 
+def shown_ks(most: int) -> list[int]:
+    """Give every k up to EVERY_K, and beyond it those that double, and the last.
+
+    An interval for each of thousands would take hours and say the same.
+    """
+    return sorted({*range(1, min(most, EVERY_K) + 1), *(doubling_sizes(most) if most else ())})
+
+
 def _estimates(slates: Sequence[Slate], choices: Choices, seed: int) -> dict[int, Estimate]:
     """Average over tasks, for each k."""
     return {
@@ -155,7 +166,7 @@ def _estimates(slates: Sequence[Slate], choices: Choices, seed: int) -> dict[int
             num_samples=min(int(slate.counts.sum()) for slate in slates),
             seed=derive_seed(seed, "intervals"),
         )
-        for k in range(1, choices.within.shape[1] + 1)
+        for k in shown_ks(choices.within.shape[1])
     }
 
 
@@ -207,7 +218,7 @@ def _unbiased(slates: Sequence[Slate], seed: int) -> dict[int, Estimate]:
             [slate.task.family for slate in slates],
             seed=derive_seed(seed, "intervals"),
         )
-        for k in range(1, fewest + 1)
+        for k in shown_ks(fewest)
     }
 
 

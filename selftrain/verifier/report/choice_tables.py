@@ -117,7 +117,7 @@ def ranked_at(selection: Selection, k: int) -> Estimate | None:
     """
     if selection.ranker == "greedy" and k > 1:
         return None
-    return selection.pass_at_k[min(k, max(selection.pass_at_k))]
+    return selection.pass_at_k[max(known for known in selection.pass_at_k if known <= k)]
 
 
 def learners_table(learners: Sequence[Compared]) -> Table:

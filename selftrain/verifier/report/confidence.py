@@ -5,6 +5,7 @@ joint score is no probability of being right, so it is neither calibrated nor a 
 is as sure as the verifier is of the program that was chosen.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,7 +106,7 @@ def _choice(
     """Give how sure a task's choice is, and whether it is right; no candidate is neither."""
     order = rank(scored, chooser, seed=seed, likelihood=likelihood).order
     if not order:
-        return 0.0, False
+        return -math.inf, False  # Never covered, as risk.py has it.
     assert scored.log_odds is not None
     sure = probabilities(apply(calibrator, np.array([scored.log_odds[order[0]]])))
     return float(sure[0]), bool(scored.task.candidates[order[0]].label)

@@ -126,13 +126,15 @@ def test_tasks_without_all_labels_are_left_out_and_counted() -> None:
     assert found.confidence.before.num_candidates == sum(map(len, LABELS))
 
 
-def test_a_task_without_a_candidate_is_a_choice_that_is_wrong_and_unsure() -> None:
+def test_a_task_without_a_candidate_is_wrong_and_never_chosen_by_a_threshold() -> None:
     made = tasks([*LABELS, ""])
     found = measure(made, [said(made, 9)], CALIBRATOR, Config())
     chosen, curve = selection_of(found, found.chooser), found.confidence.curve
     assert chosen and chosen.num_no_correct == 2
-    assert curve and curve.points[-1].confidence == 0
-    assert curve.points[-1].num_chosen == 13
+    assert curve and curve.points[-1].confidence == -math.inf
+    assert curve.points[-2].num_chosen == 12
+    assert found.confidence.selective
+    assert found.confidence.selective.coverage.value < 1
 
 
 def test_test_tasks_without_any_candidate_are_refused() -> None:

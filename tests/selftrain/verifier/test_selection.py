@@ -17,6 +17,7 @@ from selftrain.verifier.ranking.selection import (
     Selections,
     select,
     selections_to_row,
+    shown_ks,
 )
 from selftrain.verifier.tasks.task import Candidate, Task
 
@@ -240,3 +241,9 @@ def test_the_order_of_tasks_changes_no_choice() -> None:
     forth, back = select(tied, seed=0), select(tied[::-1], seed=0)
     for one, other in zip(forth.rankers, back.rankers, strict=True):
         assert one.num_correct == pytest.approx(other.num_correct)
+
+
+def test_pass_at_k_is_given_for_every_small_k_and_for_doubling_ones_beyond() -> None:
+    assert shown_ks(3) == [1, 2, 3]
+    assert shown_ks(128) == list(range(1, 129))
+    assert shown_ks(1000) == [*range(1, 129), 256, 512, 1000]
