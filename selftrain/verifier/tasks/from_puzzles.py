@@ -1,9 +1,9 @@
 """Tasks out of puzzles, the checker withheld: what a verifier is shown of a run's own candidates.
 
 f is the task, g the program, what g returned the result, and f's verdict the label, which reaches
-nothing else here: a result tells what g did, never what f said of it. With f at hand there would be
-nothing to rank, so what is measured on these tasks says so. How a sampler draws and a judge judges
-is not known here.
+nothing else here: a result tells what g did, never what f said of it, not even to g (withheld.py).
+With f at hand there would be nothing to rank, so what is measured on these tasks says so. How a
+sampler draws and a judge judges is not known here.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from judge import Outcome, Verdict
+from judge import Outcome
 from puzzles import Puzzle, PuzzleError, Reason, Rejection, puzzle_from_source
 from puzzles.cut import cut_solution
 from selftrain.evaluate import GREEDY, Evaluation, evaluate
@@ -24,6 +24,7 @@ from selftrain.verifier.tasks.execute import run_all
 from selftrain.verifier.tasks.results import error_of
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import distinct
+from selftrain.verifier.tasks.withheld import may_ask, withheld
 
 END = "\n\nassert"
 """What follows a solution in a prompt to solve, so that it ends there."""
@@ -53,19 +54,26 @@ def tasks_of_rows(named: Sequence[Named], judging: Judging) -> list[Task]:
     A completion without a g stays, as a program that errs: whoever draws n samples has it among
     them, and so a choice at random is right as often as Pass@1 says. A puzzle with more inputs has
     verdicts that tell how far f went, so its programs are executed anew on the first inputs, as the
-    gold programs are. Raises `judge.JudgeError`.
+    gold programs are, and those that might ask f. Raises `judge.JudgeError`.
     """
     again = [
         (row["g"], puzzle.f)
         for _, puzzle, rows in named
-        if puzzle.more_inputs
         for row in rows
-        if row["g"] is not None
+        if row["g"] is not None and (puzzle.more_inputs or may_ask(row["g"]))
     ]
     golds = [(g, puzzle.f) for _, puzzle, _ in named for g in puzzle.solutions[:1]]
-    programs = list(dict.fromkeys([*again, *golds]))
-    known = dict(zip(programs, run_all(programs, judging), strict=True))
+    known = _run_unchecked([*again, *golds], judging)
     return [_task(task_id, puzzle, rows, known) for task_id, puzzle, rows in named]
+
+
+def _run_unchecked(
+    programs: Sequence[tuple[str, str]], judging: Judging
+) -> dict[tuple[str, str], str]:
+    """Run each (g, f) once on the inputs of f, which it cannot ask."""
+    distinct_ones = list(dict.fromkeys(programs))
+    results = run_all([(g, withheld(f)) for g, f in distinct_ones], judging)
+    return dict(zip(distinct_ones, results, strict=True))
 
 
 def _task(
@@ -159,30 +167,36 @@ def finish(tasks: Sequence[Task], judging: Judging) -> list[Task]:
     The task's text is their f; what is there stays. Raises `judge.JudgeError`.
     """
     asked = [(task.task, one.program) for task in tasks for one in everyone(task) if _is_open(one)]
-    asked += [(t.task, t.gold_program) for t in tasks if t.gold_program and t.gold_result is None]
+    asked += [
+        (t.task, t.gold_program)
+        for t in tasks
+        if t.gold_program is not None and t.gold_result is None
+    ]
     verdicts = dict(zip(asked, judging.judge(asked), strict=True))
+    known = _run_unchecked([(g, f) for f, g in asked if may_ask(g)], judging)
+
+    def result(task: Task, program: str) -> str:
+        v = verdicts[task.task, program]
+        judged = result_of_judged(v.outcome, v.answer, v.detail)
+        return known.get((program, task.task), judged)
 
     def finished(task: Task, one: Candidate) -> Candidate:
         if not _is_open(one):
             return one
-        v = verdicts[task.task, one.program]
+        passed = verdicts[task.task, one.program].passed
         return replace(
             one,
-            result=_result(v) if one.result is None else one.result,
-            label=v.passed if one.label is None else one.label,
+            result=result(task, one.program) if one.result is None else one.result,
+            label=passed if one.label is None else one.label,
         )
 
     def golden(task: Task) -> Task:
-        v = verdicts.get((task.task, task.gold_program or ""))
-        if v is None or task.gold_result is not None:
+        if task.gold_program is None or task.gold_result is not None:
             return task
-        return with_gold(task, _result(v), is_right=v.passed)
+        is_right = verdicts[task.task, task.gold_program].passed
+        return with_gold(task, result(task, task.gold_program), is_right=is_right)
 
     return [with_candidates(golden(task), finished) for task in tasks]
-
-
-def _result(verdict: Verdict) -> str:
-    return result_of_judged(verdict.outcome, verdict.answer, verdict.detail)
 
 
 def _is_open(one: Candidate) -> bool:

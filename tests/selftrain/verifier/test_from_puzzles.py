@@ -57,7 +57,7 @@ ROWS = [
     row(2, "def g(n=3):\n    return n", outcome="passed", passed=True, answer="3"),
     row(3, None, outcome="syntax", detail="it does not parse"),
     row(4, "def g(n=3):\n    return '3'", outcome="wrong_type", answer="'3'"),
-    row(5, "def g(n=3):\n    return f", outcome="wrong_type", detail="function is no plain data"),
+    row(5, "def g(n=3):\n    return g", outcome="wrong_type", detail="function is no plain data"),
     row(6, "def g(n=3):\n    return 1 / 0", outcome="raised", detail="ZeroDivisionError: division"),
     row(7, "def g(n=3):\n    while 1: pass", outcome="timed_out"),
     row(-1, "def g(n=3):\n    return 3", outcome="passed", passed=True, answer="3"),
@@ -239,3 +239,52 @@ def test_a_run_gives_its_own_puzzles_and_the_last_rounds_evaluation(tmp_path: Pa
 def test_a_folder_without_a_round_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no complete round"):
         named_of_run(tmp_path, held_out=True)
+
+
+ASKING = [
+    "def g(n=3):\n    assert f(3, n)\n    return 3",
+    "def g(n=3):\n    for i in range(9):\n        if f(i, n):\n            return i",
+    "def g(n=3):\n    try:\n        return f(3, n)\n    except Exception as error:\n"
+    "        return str(error)",
+    "def g(n=3):\n    return int(eval('f')(3, n))",
+    "def g(n=3):\n    return int(globals()['f'](3, n))",
+    "def g(n=3):\n    return int(g.__globals__[chr(102)](3, n))",
+    "def g(n=3):\n    import sys\n    return int(sys._getframe().f_globals[chr(102)](3, n))",
+]
+
+
+def results_beside(f: str, more_inputs: tuple[str, ...]) -> list[str | None]:
+    """Give what becomes of asking programs: judged by an evaluation, judged late, and as gold."""
+    puzzle = puzzle_from_source(f, name="t", more_inputs=more_inputs)
+    verdicts = JUDGING.judge([(puzzle.f, g) for g in ASKING])
+    rows = [
+        row(i, g, outcome=v.outcome, passed=v.passed, answer=v.answer, detail=v.detail)
+        for i, (g, v) in enumerate(zip(ASKING, verdicts, strict=True))
+    ]
+    late = [Candidate(g, None, None, None, None) for g in ASKING]
+    tasks = [task_of(rows, puzzle), *finish([Task("t", puzzle.f, tuple(late))], JUDGING)]
+    tasks += [task_of([], replace(puzzle, solutions=(g,))) for g in ASKING]
+    return [one.result for t in tasks for one in t.candidates] + [t.gold_result for t in tasks]
+
+
+@pytest.mark.parametrize("more_inputs", [(), ("n=5",)])
+def test_a_program_that_asks_f_has_the_same_result_whatever_f_says(
+    more_inputs: tuple[str, ...],
+) -> None:
+    is_n = results_beside("def f(x: int, n=3):\n    return x == n", more_inputs)
+    is_not_n = results_beside("def f(x: int, n=3):\n    return x != n", more_inputs)
+    assert repr(is_n).encode() == repr(is_not_n).encode()
+    assert is_n[0] == "ERROR: raised: NameError: name 'f' is not defined"
+
+
+def test_the_label_of_a_program_that_asks_f_is_the_judges() -> None:
+    right = Candidate(ASKING[0], None, None, None, None)
+    (task,) = finish([Task("t", PUZZLE.f, (right,))], JUDGING)
+    assert task.candidates[0].label is True
+
+
+@pytest.mark.parametrize(
+    "g", ["def g(n=3):\n    return [_ for _ in range(n)]", "def g(n=3):\n    return f'{n}'"]
+)
+def test_a_program_that_names_no_f_keeps_the_result_it_was_judged_by(g: str) -> None:
+    assert task_of([row(0, g, answer="'as judged'")]).candidates[0].result == "'as judged'"
