@@ -4,8 +4,10 @@ A verifier reads the description, the program, and what the program returned at 
 test makes, with its type: `[('int', 3), ('ValueError', None)]`. Never what the test expects, nor
 whether it passed; that is the label alone. Of MBPP the tests themselves are shown to nobody.
 
-At which calls that is, and that they don't depend on what is expected, is called.py's; how MBPP's
-rows become problems, mbpp.py's.
+Where a reference solution does not pass its own test, neither labels nor results are known, but for
+those that the row gives: a test that raises by itself may end at what it expects, and so would the
+calls. At which calls else, and that they don't depend on what is expected, is called.py's; how
+MBPP's rows become problems, mbpp.py's.
 """
 
 from collections.abc import Sequence
@@ -146,29 +148,32 @@ def execute(functions: Sequence[FunctionTask], judging: Judging) -> list[Task]:
     """Fill results and labels of candidates that are None, and gold results from references.
 
     What one program does, the others do not notice. Where the reference solution does not pass its
-    own test, it is no gold program, and labels stay None; where no call is known, results do.
-    Raises `judge.JudgeError`.
+    own test, it is no gold program, and labels and results stay None; where no call is known,
+    results do. Raises `judge.JudgeError`.
     """
+    verdicts = _verdicts(functions, judging)
+    references = [function.task.gold_program for function in functions]
+    is_sound = [
+        reference is None or verdicts[number, reference]
+        for number, reference in enumerate(references)
+    ]
     calls = [
-        calls_in(function.problem, function.task.gold_program, judging.limits)
-        for function in functions
+        calls_in(function.problem, reference, judging.limits) if sound else []
+        for function, reference, sound in zip(functions, references, is_sound, strict=True)
     ]
     results = _results(functions, calls, judging)
-    verdicts = _verdicts(functions, judging)
 
     def finish(number: int, function: FunctionTask) -> Task:
-        gold = function.task.gold_program
-        sound = gold is None or verdicts[number, gold]
-
         def fill(task: Task, one: Candidate) -> Candidate:
             result = results.get((number, one.program)) if one.result is None else one.result
             label = one.label
-            if label is None and sound:
+            if label is None and is_sound[number]:
                 label = verdicts[number, one.program]
             return replace(one, result=result, label=label)
 
         task = with_candidates(function.task, fill)
-        return with_gold(task, results.get((number, gold or "")), is_right=sound)
+        result = results.get((number, references[number] or ""))
+        return with_gold(task, result, is_right=is_sound[number])
 
     return [finish(number, function) for number, function in enumerate(functions)]
 

@@ -117,13 +117,36 @@ def test_changing_what_is_expected_changes_labels_and_nothing_that_is_read(tmp_p
     assert read[0] == read[1] and len(read[0][1][0].split("), (")) == 3  # type: ignore[union-attr]
     assert [label for _, label in told(one)] == [False, False, False]
     assert [label for _, label in told(two)] == [False, True, False]
-    # With a reference, which then fails: its calls are the same, and no label is known.
-    three = ran(tmp_path, "humaneval", HALF, *programs)
-    four = ran(tmp_path, "humaneval", flipped, *programs)
-    assert [c.result for c in three.candidates] == [c.result for c in four.candidates]
-    assert [label for _, label in told(four)] == [None, None, None]
-    assert four.gold_program is four.gold_result is None
-    assert three.gold_program == HALF["canonical_solution"] and three.gold_result is not None
+
+
+RAISES = "def check(candidate):\n    if candidate(2) != {}: raise ValueError\n    candidate(4)\n"
+EQUALS = """import unittest
+def check(candidate):
+    case = unittest.TestCase()
+    case.assertEqual(candidate(2), {})
+    case.assertEqual(candidate(4), 2)
+"""
+ASSERTS = "def check(candidate):\n    assert candidate(2) == {} and candidate(4) == 2\n"
+
+
+@pytest.mark.parametrize("test", [RAISES, EQUALS, ASSERTS])
+def test_where_the_reference_fails_its_test_nothing_is_known_but_what_the_row_gives(
+    tmp_path: Path, test: str
+) -> None:
+    half = "    return x / 2\n"
+    right, *wrong = (
+        ran(tmp_path, "humaneval", {**HALF, "test": test.format(expected)}, half)
+        for expected in ("1", "0", "8")
+    )
+    assert told(right) == [("[('float', 1.0), ('float', 2.0)]", True)]
+    assert right.gold_program == HALF["canonical_solution"]
+    assert right.gold_result == right.candidates[0].result
+    assert all(told(task) == [(None, None)] for task in wrong)
+    assert all(task.gold_program is task.gold_result is None for task in wrong)
+    known = {"program": half, "result": "5", "label": True}
+    row = {**HALF, "test": test.format("0"), "candidates": [known]}
+    (task,) = execute(read_functions_as_tasks(write(tmp_path, row), "humaneval"), JUDGING)
+    assert told(task) == [("5", True)]
 
 
 def test_a_gold_result_of_its_own_stays(tmp_path: Path) -> None:
