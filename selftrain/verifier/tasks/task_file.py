@@ -9,6 +9,7 @@ What is unknown is null or absent. Not here: what each key may hold (task_rows.p
 labelling.
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -16,6 +17,7 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+from puzzles import PuzzleError, puzzle_from_source
 from puzzles.files import PuzzleFileError
 from puzzles.jsonl import read_objects
 from selftrain.errors import UsageError
@@ -98,29 +100,50 @@ TASKS = Format("tasks", task_to_row, task_from_row)
 def distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Join candidates of equal text, in the order in which a text comes first.
 
-    Their samples are added up; the largest log-probability stays, with its tokens, and the result
-    and label of the first that is labelled. Raises ValueError where labels of one text differ.
+    What is kept of them does not depend on their order: their samples are added up; the largest
+    log-probability stays, with the fewest tokens that have it; and the result of one that is
+    labelled, where there is one, the smallest as a text. Raises ValueError where labels of one text
+    differ.
     """
-    found: dict[str, Candidate] = {}
+    found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        before = found.get(candidate.program)
-        found[candidate.program] = _joined(before, candidate) if before else candidate
-    return tuple(found.values())
+        found.setdefault(candidate.program, []).append(candidate)
+    return tuple(_joined(copies) for copies in found.values())
 
 
 def refuse_overlap(splits: Mapping[str, Sequence[Task]]) -> None:
-    """Raise UsageError where two splits share a task, by its task_id or by its text."""
+    """Raise UsageError where two splits share a task, by its task_id or by its text.
+
+    Texts are equal whose white space alone differs; those of puzzles also where names, comments,
+    docstrings and layout alone do.
+    """
+    keys = {name: [_text_key(task.task) for task in tasks] for name, tasks in splits.items()}
     for (name, tasks), (other, others) in combinations(splits.items(), 2):
         ids = {task.task_id for task in others}
-        twins = {task.task.strip(): task.task_id for task in others}
-        shared = [task for task in tasks if task.task_id in ids or task.task.strip() in twins]
+        twins = dict(zip(keys[other], (task.task_id for task in others), strict=True))
+        shared = [
+            (task, key)
+            for task, key in zip(tasks, keys[name], strict=True)
+            if task.task_id in ids or key in twins
+        ]
         if shared:
-            first = shared[0]
-            like = "" if first.task_id in ids else f" (the text of {twins[first.task.strip()]!r})"
+            first, key = shared[0]
+            like = "" if first.task_id in ids else f" (the text of {twins[key]!r})"
             raise UsageError(
                 f"{name} and {other} have {len(shared):,} tasks in common, such as "
                 f"{first.task_id!r}{like}. Split by task, so that none is in both."
             )
+
+
+def _text_key(text: str) -> str:
+    """Give what two texts share that are one task in two spellings."""
+    # Format characters are those without a width, such as U+200B and U+FEFF.
+    seen = (c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c) != "Cf")
+    plain = "".join(seen)
+    try:
+        return puzzle_from_source(plain, name="", any_answer=True).id
+    except PuzzleError:
+        return " ".join(plain.split())
 
 
 def _candidate(row: Row) -> Candidate:
@@ -142,30 +165,27 @@ def _distinct_task(task: Task, where: str) -> Task:
         raise UsageError(f"{where}, task {task.task_id!r}: {error}") from None
 
 
-def _joined(a: Candidate, b: Candidate) -> Candidate:
-    """Join two candidates of one text; a is the earlier one."""
-    if None is not a.label != b.label is not None:
+def _joined(copies: Sequence[Candidate]) -> Candidate:
+    """Join the candidates of one text."""
+    labels = {one.label for one in copies} - {None}
+    if len(labels) > 1:
         raise ValueError(
-            f"the program {shown(a.program, 60)!r} is labelled both true and false. Give each text "
-            "one label."
+            f"the program {shown(copies[0].program, 60)!r} is labelled both true and false. Give "
+            "each text one label."
         )
     # Results may differ: how an error is told can depend on what was judged beside it.
-    known, other = (b, a) if (_knows(b) > _knows(a)) else (a, b)
-    likelier = b if _likelihood(b) > _likelihood(a) else a
+    results = [(one.label is None, one.result) for one in copies if one.result is not None]
     return replace(
-        likelier,
-        result=other.result if known.result is None else known.result,
-        label=known.label,
-        num_samples=a.num_samples + b.num_samples,
+        max(copies, key=_likelihood),
+        result=min(results)[1] if results else None,
+        label=next(iter(labels), None),
+        num_samples=sum(one.num_samples for one in copies),
     )
 
 
-def _knows(candidate: Candidate) -> tuple[bool, bool]:
-    return candidate.label is not None, candidate.result is not None
-
-
-def _likelihood(candidate: Candidate) -> tuple[bool, float]:
-    return candidate.sum_logprob is not None, candidate.sum_logprob or 0.0
+def _likelihood(one: Candidate) -> tuple[bool, float, float]:
+    tokens = float("inf") if one.num_tokens is None else one.num_tokens
+    return one.sum_logprob is not None, one.sum_logprob or 0.0, -tokens
 
 
 def _note(task_id: str, where: str, line_of: dict[str, str]) -> None:

@@ -25,6 +25,7 @@ def _encodable(text: str) -> str:
     return text
 
 
+_MOST_SAMPLES = 1_000_000
 _Count = Annotated[int, Field(ge=1)]
 _Text = Annotated[str, AfterValidator(_encodable)]
 _Filled = Annotated[str, Field(pattern=r"\S"), AfterValidator(_encodable)]
@@ -38,7 +39,7 @@ class _Candidate(BaseModel):
     num_tokens: _Count | None = None
     result: _Text | None = None
     label: bool | None = None
-    num_samples: _Count = 1
+    num_samples: Annotated[int, Field(ge=1, le=_MOST_SAMPLES)] = 1
 
 
 class _Task(BaseModel):
@@ -65,7 +66,7 @@ _WANTED = {
     "num_tokens": "a whole number from 1, or null",
     "result": "a Python literal or 'ERROR: ...', as text, or null",
     "label": "true, false, or null where it is unknown",
-    "num_samples": "a whole number from 1",
+    "num_samples": f"a whole number from 1 to {_MOST_SAMPLES:,}",
 }
 
 

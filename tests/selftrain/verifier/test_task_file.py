@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,11 @@ PLACE = "line 1, task 'a': candidates[0]"
         ),
         (
             candidate_row(num_samples=0),
-            f"{PLACE}.num_samples is 0. Make it a whole number from 1.",
+            f"{PLACE}.num_samples is 0. Make it a whole number from 1 to 1,000,000.",
+        ),
+        (
+            candidate_row(num_samples=1_000_001),
+            f"{PLACE}.num_samples is 1000001. Make it a whole number from 1 to 1,000,000.",
         ),
         (
             candidate_row(sum_logprobs=-1),
@@ -278,6 +283,30 @@ def test_of_two_results_of_one_text_that_of_the_labelled_one_stays() -> None:
     assert distinct(candidates) == (Candidate("p", -1.0, 3, "7", True, 2),)
 
 
+@pytest.mark.parametrize(
+    ("copies", "joined"),
+    [
+        (
+            [("p", -1.0, 9, "1", None), ("p", -1.0, 3, "2", None), ("p", -1.0, None, None, None)],
+            ("p", -1.0, 3, "1", None, 3),
+        ),
+        (
+            [("p", -1.0, 3, "7", True), ("p", -2.0, 1, "6", True), ("p", None, None, "5", None)],
+            ("p", -1.0, 3, "6", True, 3),
+        ),
+        (
+            [("p", -1.0, 3, None, True), ("p", -2.0, 1, "6", None), ("p", -2.0, 1, "9", True)],
+            ("p", -1.0, 3, "9", True, 3),
+        ),
+    ],
+)
+def test_what_is_kept_of_equal_texts_does_not_depend_on_their_order(
+    copies: list[Any], joined: Any
+) -> None:
+    for order in permutations(copies):
+        assert distinct(Candidate(*one) for one in order) == (Candidate(*joined),)
+
+
 def test_texts_that_differ_in_a_space_are_two_candidates() -> None:
     candidates = (Candidate("p", None, None, None, None), Candidate("p ", None, None, None, None))
     assert distinct(candidates) == candidates
@@ -297,6 +326,33 @@ def test_splits_that_share_a_task_id_are_refused() -> None:
 def test_splits_that_share_a_text_are_refused() -> None:
     with pytest.raises(UsageError, match=r"dev and test .* such as 'a' \(the text of 'b'\)"):
         refuse_overlap({"dev": [Task("a", "1\n", ())], "test": [Task("b", "1", ())]})
+
+
+F = "def f(x: int, n=3):\n    return x == n"
+
+
+@pytest.mark.parametrize(
+    ("text", "twin"),
+    [
+        ("2 + 2", "2  + 2"),
+        ("2 +\n2", "2 +\r\n\t2 "),
+        ("caf\u00e9", "cafe\u0301"),
+        ("2 + 2", "\ufeff2 +\u200b 2"),
+        (F, F.replace("\n", "\r\n")),
+        (F, F.replace("    ", "\t")),
+        (F, "\ufeff" + F + "  # easy"),
+        (F, F.replace("x", "y").replace("n=", "m=").replace("== n", "== m")),
+        (F, F.replace("\n", '\n    """Find n."""\n', 1)),
+    ],
+)
+def test_splits_that_share_a_task_in_another_spelling_are_refused(text: str, twin: str) -> None:
+    with pytest.raises(UsageError, match=r"train and test .* such as 'a' \(the text of 'b'\)"):
+        refuse_overlap({"train": [Task("a", text, ())], "test": [Task("b", twin, ())]})
+
+
+def test_splits_whose_puzzles_differ_in_a_number_pass() -> None:
+    other = F.replace("3", "4")
+    refuse_overlap({"train": [Task("a", F, ())], "test": [Task("b", other, ())]})
 
 
 def test_splits_that_share_nothing_pass_whatever_repeats_within_one() -> None:
