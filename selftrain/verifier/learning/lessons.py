@@ -64,7 +64,7 @@ def make_lessons(
     tokenizer: PreTrainedTokenizerBase, reads: Reads, tasks: Sequence[Task], *, gold: bool
 ) -> Lessons:
     """Lay out each task's labelled candidates; with `gold` its gold program too, where there is one
-    that is not among them.
+    that is not among them, trailing white space aside.
     """
     kept: list[tuple[Example, ...]] = []
     num_gold = num_gold_left_out = 0
@@ -107,7 +107,9 @@ def refuse_one_sided(lessons: Lessons) -> None:
 
 
 def _gold(task: Task, candidates: Sequence[Candidate]) -> Candidate | None:
-    if task.gold_program is None or task.gold_program in {one.program for one in candidates}:
+    if task.gold_program is None:
+        return None
+    if task.gold_program.rstrip() in {one.program.rstrip() for one in candidates}:
         return None
     return Candidate(task.gold_program, None, None, task.gold_result, label=True)
 

@@ -85,9 +85,10 @@ def test_a_gold_program_is_added_once_as_right() -> None:
     assert len(lessons([gold], gold=False).tasks[0]) == 5
 
 
-def test_a_gold_program_among_the_candidates_is_not_added() -> None:
+@pytest.mark.parametrize("ending", ["", "\n", "  \n\n"])
+def test_a_gold_program_among_the_candidates_is_not_added(ending: str) -> None:
     (task,) = make_tasks(1)
-    gold = replace(task, gold_program=task.candidates[3].program, gold_result="1")
+    gold = replace(task, gold_program=task.candidates[3].program + ending, gold_result="1")
     assert lessons([gold], gold=True).tasks == lessons([task]).tasks
 
 
