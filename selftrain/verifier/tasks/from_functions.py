@@ -24,7 +24,7 @@ from selftrain.verifier.tasks.called import calls_in
 from selftrain.verifier.tasks.candidates import Wording, everyone, with_candidates, with_gold
 from selftrain.verifier.tasks.execute import run_all
 from selftrain.verifier.tasks.literals import read
-from selftrain.verifier.tasks.mbpp import mbpp_problem, signature
+from selftrain.verifier.tasks.mbpp import mbpp_problem, signature, text_or_none
 from selftrain.verifier.tasks.results import error_of
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.task_file import read_as_tasks
@@ -96,7 +96,9 @@ def read_functions_as_tasks(
     make = _humaneval if kind == "humaneval" else _mbpp
 
     def as_task(row: Row, where: str) -> Row:
-        made[str(row.get("task_id"))] = one = make(row, where)
+        one = make(row, where)
+        _refuse_surrogates(one.problem, where)
+        made[one.task.task_id] = one
         return {
             "task_id": one.task.task_id,
             "task": one.task.task,
@@ -111,7 +113,8 @@ def _humaneval(row: Row, where: str) -> FunctionTask:
     start = text_of(row, "prompt", where, "the head of the function")
     name = text_of(row, "entry_point", where, "the name of the function")
     test = text_of(row, "test", where, "the source of check(candidate)")
-    task = Task(_task_id(row, where), start, (), gold_program=row.get("canonical_solution"))
+    reference = text_or_none(row, "canonical_solution", where)
+    task = Task(_task_id(row, where), start, (), gold_program=reference)
     try:
         return FunctionTask(task, FunctionProblem(start, name, test), start, "")
     except ValueError as error:
@@ -122,10 +125,21 @@ def _mbpp(row: Row, where: str) -> FunctionTask:
     key = "prompt" if "prompt" in row else "text"
     text = text_of(row, key, where, "what the function is to do")
     problem = mbpp_problem(row, where)
-    task = Task(_task_id(row, where), text, (), gold_program=row.get("code"))
-    head = signature(row.get("code"), problem.entry_point)
+    code = text_or_none(row, "code", where)
+    task = Task(_task_id(row, where), text, (), gold_program=code)
+    head = signature(code, problem.entry_point)
     comment = "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
     return FunctionTask(task, problem, problem.prompt + comment + head, head)
+
+
+def _refuse_surrogates(problem: FunctionProblem, where: str) -> None:
+    try:
+        f"{problem.prompt}{problem.entry_point}{problem.test}".encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{where}: the test or what stands before it holds half a surrogate pair, which is no "
+            "Python. Leave it out."
+        ) from None
 
 
 def _task_id(row: Row, where: str) -> str:

@@ -101,7 +101,7 @@ def read_questions(path: Path, split: str | None = None) -> list[Question]:
 def _database(row: Row, where: str, path: Path) -> Path | None:
     """Give the database of a row of SQL; check its language, and its context."""
     language = row.get("language")
-    if language not in HEAD:
+    if not isinstance(language, str) or language not in HEAD:
         raise UsageError(f"{where}: language is {language!r}. Make it 'python' or 'sql'.")
     if not isinstance(row.get("context"), str | None):
         raise UsageError(f"{where}: context is no text. Write the table or passage as text.")

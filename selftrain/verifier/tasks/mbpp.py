@@ -17,20 +17,27 @@ from selftrain.files import Row
 def mbpp_problem(row: Row, where: str) -> FunctionProblem:
     """Make the problem of a row: its setup is the prompt, a program is whole. Raises UsageError."""
     tests, imports = _texts(row, "test_list", where), _texts(row, "test_imports", where)
-    setup = row.get("test_setup_code") or ""
-    if not tests or not isinstance(setup, str):
-        raise UsageError(
-            f"{where}: give the asserts in 'test_list', and 'test_setup_code' as text."
-        )
+    if not tests:
+        raise UsageError(f"{where}: give the asserts in 'test_list'.")
+    setup = text_or_none(row, "test_setup_code", where) or ""
+    code = text_or_none(row, "code", where)
     prompt = "".join(f"{line}\n" for line in (*imports, setup) if line.strip())
     try:
         tree = parse("\n".join(tests))
-        name = _entry_point(tree, _tree(row.get("code")), _tree(prompt))
+        name = _entry_point(tree, _tree(code), _tree(prompt))
         if name is None:
             raise UsageError(f"{where}: test_list calls no function of the task's own.")
         return FunctionProblem(prompt, name, _check(tree, name))
     except SyntaxFailure as failure:
         raise UsageError(f"{where}: test_list is no Python ({failure}).") from None
+
+
+def text_or_none(row: Row, key: str, where: str) -> str | None:
+    """Give a text that a row may lack, or have as null; raise UsageError for anything else."""
+    value = row.get(key)
+    if not isinstance(value, str | None):
+        raise UsageError(f"{where}: {key} is {value!r:.60}. Give it as text, or leave it out.")
+    return value
 
 
 def signature(code: str | None, name: str) -> str:
@@ -49,7 +56,9 @@ def signature(code: str | None, name: str) -> str:
 
 
 def _texts(row: Row, key: str, where: str) -> list[str]:
-    value = row.get(key) or []
+    value = row.get(key)
+    if value is None:
+        return []
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise UsageError(f"{where}: {key} is {value!r:.60}. Make it a list of texts.")
     return value

@@ -9,6 +9,7 @@ and use, sql_guard.py watches. Bounded besides: rows, bytes of the result, all o
 import math
 import re
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -59,12 +60,16 @@ def schema_of(database: Path) -> str:
     """
     texts = "SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL ORDER BY rowid"
     with opened(database) as connection:
-        return "\n\n".join(text for (text,) in connection.execute(texts))
+        try:
+            return "\n\n".join(text for (text,) in connection.execute(texts))
+        except sqlite3.DatabaseError as error:
+            raise no_database(database, error) from None
 
 
 @contextmanager
 def opened(database: Path) -> Iterator[sqlite3.Connection]:
     """Open a file that is there and is a database, so that nothing can write to it."""
+    refuse_no_file(database)
     address = f"file:{quote(bytes(database.absolute()))}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
@@ -82,9 +87,25 @@ def opened(database: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def no_database(database: Path, error: sqlite3.Error) -> UsageError:
+def refuse_no_file(database: Path) -> None:
+    """Refuse what SQLite would wait for, as it does for a pipe, or take for an empty database."""
+    try:
+        status = database.stat()
+    except OSError as error:
+        raise no_database(database, error.strerror) from None
+    except ValueError:  # a NUL or half a surrogate pair
+        raise no_database(database, "no file can have this name") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise no_database(database, "it is no regular file")
+    if status.st_size < 2:  # SQLite takes one byte for none
+        raise no_database(database, "it is empty")
+
+
+def no_database(database: Path, reason: object) -> UsageError:
     """Say that a file is missing or is no database."""
-    return UsageError(f"{database}: this is no SQLite database that can be read ({error}).")
+    # The name is a row's, and may be what no terminal can show.
+    name = str(database).encode(errors="backslashreplace").decode()
+    return UsageError(f"{name}: this is no SQLite database that can be read ({reason}).")
 
 
 def fetch(connection: sqlite3.Connection, query: str, limits: SqlLimits) -> list[str]:

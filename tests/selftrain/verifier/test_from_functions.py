@@ -203,6 +203,10 @@ def test_mbpp_setup_stands_before_every_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "row", "said"),
     [
+        ("humaneval", {**HALF, "canonical_solution": 1}, "canonical_solution is 1. Give it"),
+        ("humaneval", {**HALF, "test": "'\ud800'"}, "holds half a surrogate pair"),
+        ("mbpp", {**ADD, "code": [1]}, "code is [1]. Give it as text, or leave it out"),
+        ("mbpp", {**ADD, "test_imports": {}}, "test_imports is {}. Make it a list of texts"),
         ("humaneval", {**HALF, "test": None}, "test is None. Give the source of check(candidate)"),
         ("humaneval", {**HALF, "entry_point": "a b"}, "entry_point is 'a b'"),
         ("mbpp", {**ADD, "test_list": []}, "give the asserts in 'test_list'"),

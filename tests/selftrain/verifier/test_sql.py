@@ -1,6 +1,8 @@
 """A query of a stranger's: what it reads, what it may not do, and what it may use."""
 
+import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -168,6 +170,27 @@ def test_what_is_no_database_is_refused_and_is_no_result(database: Path, tmp_pat
     with pytest.raises(UsageError, match="cut: this is no SQLite database"):
         run_sql(cut, "SELECT * FROM many", LIMITS)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("run", [schema_of, lambda path: run_sql(path, "SELECT 1", LIMITS)])
+def test_only_a_regular_file_that_is_not_empty_is_a_database(
+    tmp_path: Path, run: Callable[[Path], str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    (tmp_path / "byte").write_bytes(b"a")
+    names = {"pipe": "no regular file", ".": "no regular file", "/dev/zero": "no regular file"}
+    names |= {
+        "empty": "it is empty",
+        "byte": "it is empty",
+        "a\0b": "no file can have",
+        "\ud800": "no file",
+    }
+    for name, reason in names.items():
+        with pytest.raises(UsageError, match=f"no SQLite database that can be read .*{reason}"):
+            run(tmp_path / name)
+    with pytest.raises(UsageError, match="File name too long"):
+        run(tmp_path / ("a" * 5000))
 
 
 def test_the_schema_is_what_the_tables_were_made_by(database: Path) -> None:
