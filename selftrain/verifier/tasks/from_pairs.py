@@ -22,9 +22,11 @@ from selftrain.errors import UsageError
 from selftrain.judge import Judging
 from selftrain.pairs import Given, candidates_of, describe, read_pairs
 from selftrain.seeds import derive_seed
-from selftrain.verifier.tasks.from_puzzles import bare_task, result_of_judged
+from selftrain.verifier.tasks.candidates import with_candidates
+from selftrain.verifier.tasks.from_puzzles import bare_task, result_of_judged, run_unchecked
 from selftrain.verifier.tasks.task import Candidate, Task
 from selftrain.verifier.tasks.under_head import under_head
+from selftrain.verifier.tasks.withheld import may_ask
 
 MOST = 16
 """Programs of its own that a task shows, and as many of others."""
@@ -103,7 +105,23 @@ def tasks_of_pairs(
         if len({candidate.label for candidate in task.candidates}) == 2:
             tasks.append(task)
         advance(1)
-    return tasks
+    return _withholding(tasks, judging)
+
+
+def _withholding(tasks: Sequence[Task], judging: Judging) -> list[Task]:
+    """Run programs that may ask f anew, without it: what they return would tell its verdict."""
+    asking = [
+        (one.program, task.task)
+        for task in tasks
+        for one in task.candidates
+        if may_ask(one.program)
+    ]
+    known = run_unchecked(asking, judging)
+
+    def told(task: Task, one: Candidate) -> Candidate:
+        return replace(one, result=known.get((one.program, task.task), one.result))
+
+    return [with_candidates(task, told) for task in tasks]
 
 
 def chosen(judged: Sequence[tuple[str, Verdict]], count: int) -> Iterator[tuple[str, Verdict]]:

@@ -63,11 +63,11 @@ def tasks_of_rows(named: Sequence[Named], judging: Judging) -> list[Task]:
         if row["g"] is not None and (puzzle.more_inputs or may_ask(row["g"]))
     ]
     golds = [(g, puzzle.f) for _, puzzle, _ in named for g in puzzle.solutions[:1]]
-    known = _run_unchecked([*again, *golds], judging)
+    known = run_unchecked([*again, *golds], judging)
     return [_task(task_id, puzzle, rows, known) for task_id, puzzle, rows in named]
 
 
-def _run_unchecked(
+def run_unchecked(
     programs: Sequence[tuple[str, str]], judging: Judging
 ) -> dict[tuple[str, str], str]:
     """Run each (g, f) once on the inputs of f, which it cannot ask."""
@@ -173,7 +173,7 @@ def finish(tasks: Sequence[Task], judging: Judging) -> list[Task]:
         if t.gold_program is not None and t.gold_result is None
     ]
     verdicts = dict(zip(asked, judging.judge(asked), strict=True))
-    known = _run_unchecked([(g, f) for f, g in asked if may_ask(g)], judging)
+    known = run_unchecked([(g, f) for f, g in asked if may_ask(g)], judging)
 
     def result(task: Task, program: str) -> str:
         v = verdicts[task.task, program]

@@ -57,6 +57,13 @@ def test_results_are_those_of_running_the_programs() -> None:
     assert results == {"5": "5", "n": "5", "7": "7", "n + 0": "5"}
 
 
+def test_a_program_that_asks_f_is_run_without_it() -> None:
+    asks = solved("six", 6, "return next(i for i in range(99) if f(i, n))", "return 6")
+    (six,) = tasks([asks], pool=POOL[:2])
+    (one,) = (one for one in six.candidates if "f(i, n)" in one.program)
+    assert one.label and one.result == "ERROR: raised: NameError: name 'f' is not defined"
+
+
 def test_each_program_is_one_sample_and_tells_no_likelihood() -> None:
     for task in tasks(POOL):
         assert {(one.num_samples, one.sum_logprob) for one in task.candidates} == {(1, None)}
