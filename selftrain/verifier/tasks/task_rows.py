@@ -129,5 +129,5 @@ def _sentence(error: ErrorDetails) -> str:
         return f"{key} holds half a surrogate pair, which no tokenizer reads. Leave it out."
     # An item of `candidates` has a number for a name.
     wanted = _WANTED.get(name, "text, or null" if isinstance(parts[-1], str) else "an object")
-    found = json.dumps(error["input"], ensure_ascii=False)
+    found = json.dumps(error["input"])  # ASCII: half a surrogate pair cannot be written
     return f"{key} is {shown(found, 60)}. Make it {wanted}."
