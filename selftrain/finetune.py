@@ -5,7 +5,6 @@ with every example, from which transformers builds a mask such that examples do 
 Models are loaded in models.py; the texts are made in prompts.py.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, get_scheduler
 from selftrain.config import FinetuneConfig
 from selftrain.errors import RunError
 from selftrain.files import Row, write_rows
+from selftrain.models import tidy_adapter
 
 Block = dict[str, torch.Tensor]
 
@@ -72,8 +72,7 @@ def _save(
         return
     model.save_pretrained(str(folder))
     if config.method == "lora":
-        _sort_adapter_config(folder)
-        (folder / "README.md").unlink(missing_ok=True)  # PEFT's unfilled template
+        tidy_adapter(folder)
 
 
 def count_steps(num_blocks: int, config: FinetuneConfig) -> int:
@@ -188,15 +187,3 @@ def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> PeftModel:
             target_modules=modules if isinstance(modules, str) else list(modules),
         ),
     )
-
-
-def _sort_adapter_config(folder: Path) -> None:
-    """Sort the names of the adapted layers, so that one seed writes one file.
-
-    PEFT writes them as a set, in another order in every process.
-    """
-    path = folder / "adapter_config.json"
-    adapter = json.loads(path.read_text())
-    if isinstance(adapter["target_modules"], list):
-        adapter["target_modules"].sort()
-    path.write_text(json.dumps(adapter, indent=2, sort_keys=True) + "\n")

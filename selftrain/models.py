@@ -2,6 +2,7 @@
 One code path for all, but for a model that a server holds: it is sampled from, never loaded.
 """
 
+import json
 import os
 import warnings
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
-from selftrain.files import read_json
+from selftrain.files import Row, read_json
 
 if TYPE_CHECKING:
     import torch
@@ -133,6 +134,21 @@ def _merged(model: "PeftModel") -> "PreTrainedModel":
 def is_adapter(folder: Path) -> bool:
     """Tell whether a folder holds an adapter (PEFT) instead of a model."""
     return (folder / "adapter_config.json").is_file()
+
+
+def tidy_adapter(folder: Path) -> None:
+    """Sort the names of layers in what PEFT has saved, so that one seed writes one file.
+
+    PEFT writes them as sets, in another order in every process; and a card that nobody filled in,
+    which is removed.
+    """
+    path = folder / "adapter_config.json"
+    adapter: Row = read_json(path)
+    for key in ("target_modules", "exclude_modules", "modules_to_save"):
+        if isinstance(adapter[key], list):
+            adapter[key].sort()
+    path.write_text(json.dumps(adapter, indent=2, sort_keys=True) + "\n")
+    (folder / "README.md").unlink(missing_ok=True)
 
 
 def _load(source: str, revision: str | None, dtype: "torch.dtype") -> "PreTrainedModel":

@@ -100,26 +100,30 @@ def draw_by_round(curves: Sequence[Curve]) -> str:
         for index, curve in enumerate(curves):
             # Intervals of several k at one round would lie on each other.
             x = [place + 0.05 * (index - (len(curves) - 1) / 2) for place in curve.x]
-            below = [value - low for value, low in zip(curve.values, curve.lows, strict=True)]
-            above = [high - value for value, high in zip(curve.values, curve.highs, strict=True)]
-            color = SERIES[index % len(SERIES)]
-            axes.errorbar(
-                x,
-                curve.values,
-                yerr=(below, above),
-                color=color,
-                label=curve.label,
-                marker="o",
-                markersize=4.5,
-                linewidth=1.6,
-                elinewidth=1.2,
-                capsize=3,
-            )
+            draw_points(axes, curve, x, SERIES[index % len(SERIES)])
         rounds = sorted({place for curve in curves for place in curve.x})
         axes.set_xticks(rounds, ["base" if place == 0 else f"{place:g}" for place in rounds])
         axes.set_xlabel("round")
         _share_axis(axes, "Pass@k")
         return svg_of(figure)
+
+
+def draw_points(axes: "Axes", curve: Curve, x: Sequence[float], color: str) -> None:
+    """Draw a curve's points at `x`, each with its interval."""
+    below = [value - low for value, low in zip(curve.values, curve.lows, strict=True)]
+    above = [high - value for value, high in zip(curve.values, curve.highs, strict=True)]
+    axes.errorbar(
+        x,
+        curve.values,
+        yerr=(below, above),
+        color=color,
+        label=curve.label,
+        marker="o",
+        markersize=4.5,
+        linewidth=1.6,
+        elinewidth=1.2,
+        capsize=3,
+    )
 
 
 def draw_funnel(steps: Sequence[tuple[str, int]]) -> str:

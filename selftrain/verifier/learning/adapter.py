@@ -3,15 +3,11 @@
 An adapter of a generator is made in finetune.py.
 """
 
-import json
-from pathlib import Path
-
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
 from selftrain.config import LoraConfig as LoraSettings
-from selftrain.files import Row
 
 
 def with_adapter(model: PreTrainedModel, settings: LoraSettings, *, says: bool) -> PeftModel:
@@ -31,15 +27,6 @@ def with_adapter(model: PreTrainedModel, settings: LoraSettings, *, says: bool) 
             exclude_modules=_linear(model, heads) or None,
         ),
     )
-
-
-def sort_adapter_config(path: Path) -> None:
-    """Sort what PEFT writes as sets, in another order in every process."""
-    adapter: Row = json.loads(path.read_text())
-    for key in ("target_modules", "exclude_modules", "modules_to_save"):
-        if isinstance(adapter[key], list):
-            adapter[key].sort()
-    path.write_text(json.dumps(adapter, indent=2, sort_keys=True) + "\n")
 
 
 def _heads(model: PreTrainedModel) -> list[str]:

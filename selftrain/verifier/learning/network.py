@@ -23,8 +23,15 @@ from transformers import (
 from selftrain.config import ModelConfig, VerifierConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json, write_json
-from selftrain.models import is_adapter, load_any_tokenizer, loading, pick_device, resolve
-from selftrain.verifier.learning.adapter import sort_adapter_config, with_adapter
+from selftrain.models import (
+    is_adapter,
+    load_any_tokenizer,
+    loading,
+    pick_device,
+    resolve,
+    tidy_adapter,
+)
+from selftrain.verifier.learning.adapter import with_adapter
 from selftrain.verifier.learning.fitness import (
     YesNo,
     find_yes_no,
@@ -111,8 +118,7 @@ def save(verifier: Verifier, folder: Path) -> None:
     verifier.model.save_pretrained(str(folder))
     verifier.tokenizer.save_pretrained(str(folder))
     if is_adapter(folder):
-        (folder / "README.md").unlink(missing_ok=True)  # PEFT's unfilled template
-        sort_adapter_config(folder / "adapter_config.json")
+        tidy_adapter(folder)
     about = {
         "base": verifier.base,
         "revision": verifier.revision,

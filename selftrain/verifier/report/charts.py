@@ -6,7 +6,7 @@ They draw what they are given; nothing is measured here. A table beside each hol
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from selftrain.report.charts import BASE, INK, SERIES, Curve, figure_of, svg_of
+from selftrain.report.charts import BASE, INK, SERIES, Curve, draw_points, figure_of, svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,20 +62,7 @@ def draw_reliability(curves: Sequence[Curve]) -> str:
     with figure_of("reliability", height=4.2) as (figure, axes):
         axes.plot((0, 1), (0, 1), color=BASE, linestyle="--", linewidth=1.2, label="as stated")
         for curve, color in zip(curves, SERIES, strict=False):
-            below = [value - low for value, low in zip(curve.values, curve.lows, strict=True)]
-            above = [high - value for value, high in zip(curve.values, curve.highs, strict=True)]
-            axes.errorbar(
-                curve.x,
-                curve.values,
-                yerr=(below, above),
-                color=color,
-                label=curve.label,
-                marker="o",
-                markersize=4.5,
-                linewidth=1.4,
-                elinewidth=1.1,
-                capsize=2.5,
-            )
+            draw_points(axes, curve, curve.x, color)
         _share_x(axes, "mean probability stated")
         axes.set_ylim(top=1)
         _shares(axes, "share right")
