@@ -33,6 +33,9 @@ class PuzzlesConfig(_Section):
     of a problem; `p3:FOLDER` names the folder of P3's puzzles.json and split.json."""
     held_out: str = "builtin"
     """The same for the puzzles that Pass@k is measured on."""
+    num_held_out: _Count | None = None
+    """Held-out puzzles that are measured, drawn at random by the seed; null measures all. What is
+    kept out of training are all of them."""
     num_dev: Annotated[int, Field(ge=0)] = 0
     """Train puzzles, whole families of them, set aside to choose temperature, epoch and round on.
 
@@ -48,24 +51,44 @@ class ModelConfig(_Section):
     """A model, and the computer it runs on."""
 
     name: str = "builtin:tiny"
-    """`builtin:tiny`, a local folder, an id of the Hugging Face hub, or a server's model."""
-    server: str | None = None
-    """Address of an OpenAI-compatible server that samples, such as http://localhost:8000/v1.
+    """`builtin:tiny`, a local folder, a GGUF file, an id of the Hugging Face hub, or a server's
+    model."""
+    engine: Literal["transformers", "vllm"] = "transformers"
+    """What samples in this process; vllm is the extra `selftrain[vllm]`, for CUDA."""
+    server: Annotated[str | tuple[str, ...], Field(min_length=1)] | None = None
+    """Address of an OpenAI-compatible server that samples, such as http://localhost:8000/v1, or a
+    list of them, which share the work.
 
     Null samples in this process. A model that is trained has none.
     """
+    api: Literal["completions", "chat"] = "completions"
+    """Which of the server's endpoints is asked; chat is for models that have no other."""
+    samples_per_request: _Count = 1
+    """Most completions of one prompt asked for in one request (`n`). A server that bills by tokens
+    bills the prompt once a request; one that refuses so many is asked for fewer."""
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    """Most requests a minute to each server; null sends them as fast as they are answered."""
+    dollars_per_million_tokens: (
+        tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None
+    ) = None
+    """The server's prices, of prompts and of completions, from which the cost is estimated."""
     api_key_variable: str = "OPENAI_API_KEY"
     """Environment variable that holds the server's key; the key itself is written nowhere."""
     revision: str | None = None
     """Commit or tag of a hub model; null takes its main branch."""
+    trust_remote_code: bool = False
+    """Whether a model that brings its own Python code may run it, with all your rights."""
+    weights: Literal["safetensors", "any"] = "safetensors"
+    """Whether weights may be pickled too, which can run code when they are loaded."""
     context_tokens: Annotated[int, Field(ge=64)] | None = None
     """Tokens of prompt and completion together; null takes the model's own limit, at most 2,048."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Precision of sampling; auto is bfloat16 on a GPU that computes in it, else float32."""
+    """Precision of sampling; auto is bfloat16 on a chip that computes in it, else float32."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps, ..."""
     batch_size: _Count = 128
-    """Samples that are drawn together; of a server, requests that are under way together."""
+    """Samples that are drawn together, fewer where memory runs out; of a server, requests that are
+    under way together."""
 
 
 class ProposeConfig(_Section):
@@ -220,6 +243,25 @@ class FinetuneConfig(_Section):
     """Steps in which the learning rate rises from zero; at most a quarter of all."""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     """How the learning rate falls after that."""
+    loss_on: Literal["text", "completion"] = "text"
+    """Whether an example's prompt is learnt too, as in the paper, or only what follows it."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """What is computed in; the weights that learn stay in float32. auto is bfloat16 on a GPU that
+    computes in it, else float32."""
+    gradient_accumulation_steps: _Count = 1
+    """Parts in which a step's blocks go through the model one after another, to need less memory;
+    the gradient is that of the whole step."""
+    gradient_checkpointing: bool = False
+    """Whether activations are computed again in the backward pass instead of being kept."""
+    held_back: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of the puzzles whose examples are not learnt but give an evaluation loss after each
+    epoch."""
+    checkpoint_steps: _Count = 200
+    """Steps between checkpoints, from which training goes on when it was cut short, with the same
+    losses."""
+    tracker: str | None = None
+    """A tracker of accelerate that is told the losses too: tensorboard, wandb, trackio, mlflow,
+    ..., whose package is installed."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
     """Gradients are clipped to this norm."""
     lora: LoraConfig = LoraConfig()

@@ -31,6 +31,7 @@ def connect(config: ModelConfig, patience: Patience = Patience()) -> ServerSampl
     Raises UsageError where it is not there or the key is refused, RunError where nobody answers.
     """
     assert config.server is not None
+    assert isinstance(config.server, str)
     server = Server(_address(config.server), config.api_key_variable, _key(config), patience)
     client = OpenAI(
         base_url=server.address,

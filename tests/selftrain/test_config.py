@@ -76,7 +76,7 @@ REFUSED = [
     ),
     (
         "propose:\n  model: a\n",
-        "propose.model is a section and holds name, server, api_key_variable, revision, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
+        "propose.model is a section and holds name, engine, server, api, samples_per_request, requests_per_minute, dollars_per_million_tokens, api_key_variable, revision, trust_remote_code, weights, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
     ),
     (
         "curate: {verdicts: unverified, choose: middle_first}\n",
