@@ -18,7 +18,7 @@ from selftrain.files import Row, read_json
 if TYPE_CHECKING:
     import torch
     from peft import PeftModel
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
     from selftrain.sampling import Sampler
 
@@ -209,6 +209,10 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
 
         return connect(config)
     refuse_served(config)
+    if config.engine == "vllm":
+        from selftrain.sampling.vllm import load_vllm
+
+        return load_vllm(config, trained)
     from selftrain.sampling.local import TransformersSampler
 
     model = load_model(config, trained)
@@ -222,7 +226,12 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
 
 def context_tokens(model: "PreTrainedModel", config: ModelConfig) -> int:
     """Give the context in use: the configured one, else the model's own, at most 2,048 tokens."""
-    own: int = model.config.get_text_config().max_position_embeddings
+    return context_of(model.config, config)
+
+
+def context_of(shape: "PreTrainedConfig", config: ModelConfig) -> int:
+    """Give it where only the model's shape is at hand."""
+    own: int = shape.get_text_config().max_position_embeddings
     if config.context_tokens is None:
         return min(own, MOST_CONTEXT_TOKENS)
     if config.context_tokens > own:

@@ -18,6 +18,7 @@ MAY_TRAIN = {
     "selftrain/sampling/local.py",
     "selftrain/sampling/prompts.py",
     "selftrain/sampling/stopping.py",
+    "selftrain/sampling/vllm.py",
     "selftrain/verifier/learning/adapter.py",
     "selftrain/verifier/learning/fitness.py",
     "selftrain/verifier/learning/inputs.py",
