@@ -5,10 +5,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from judge import JudgeError
 from selftrain.commands import add_commands
 from selftrain.errors import RunError, UsageError
+from selftrain.processes.launch import read_launch, take_part
 
 INTERRUPTED = 130
 
@@ -39,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        status = int(options.run(options))
+        launch = read_launch(os.environ)
+        if launch is None:
+            status = int(options.run(options))
+        else:
+            status = take_part(launch, partial(options.run, options), spreads="spreads" in options)
         sys.stdout.flush()
         return status
     except UsageError as error:

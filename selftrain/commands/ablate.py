@@ -12,7 +12,7 @@ def add(commands: Any) -> None:
     ablate = commands.add_parser(
         "ablate", help="compare training on verified, unverified, wrong and human pairs"
     )
-    ablate.set_defaults(run=_run)
+    ablate.set_defaults(run=_run, spreads=True)
     ablate.add_argument("config", type=Path, help="a YAML file, such as configs/tiny.yaml")
     add_settings(ablate)
     ablate.add_argument(

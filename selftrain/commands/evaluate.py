@@ -10,7 +10,7 @@ from selftrain.commands.arguments import add_settings
 def add(commands: Any) -> None:
     """Add the command's arguments."""
     evaluate = commands.add_parser("evaluate", help="measure Pass@k of a model")
-    evaluate.set_defaults(run=_run)
+    evaluate.set_defaults(run=_run, spreads=True)
     evaluate.add_argument("model", help="builtin:tiny, a model folder, or a hub id")
     add_settings(evaluate)
     evaluate.add_argument("--config", type=Path, help="take the settings of this file first")

@@ -27,7 +27,7 @@ def _add_train_and_evaluate(parts: Any) -> None:
         "evaluate", help="the same, then measure rankings against each other; report them"
     )
     for command in (train, evaluate):
-        command.set_defaults(run=_run, evaluate=command is evaluate)
+        command.set_defaults(run=_run, spreads=True, evaluate=command is evaluate)
         command.add_argument(
             "config", type=Path, help="a YAML file, such as configs/lever-tiny.yaml"
         )
@@ -43,7 +43,7 @@ def _add_train_and_evaluate(parts: Any) -> None:
 
 def _add_rank(parts: Any) -> None:
     rank = parts.add_parser("rank", help="rank the candidates of tasks by a trained verifier")
-    rank.set_defaults(run=_rank)
+    rank.set_defaults(run=_rank, spreads=True)
     rank.add_argument("verifier", type=Path, help="a folder of `selftrain lever train`")
     rank.add_argument(
         "tasks",

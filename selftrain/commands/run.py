@@ -10,7 +10,7 @@ from selftrain.commands.arguments import add_settings
 def add(commands: Any) -> None:
     """Add the command's arguments."""
     run = commands.add_parser("run", help="run self-training rounds, or go on with a run")
-    run.set_defaults(run=_run)
+    run.set_defaults(run=_run, spreads=True)
     run.add_argument("config", type=Path, help="a YAML file, such as configs/tiny.yaml")
     add_settings(run)
     run.add_argument("--run-dir", type=Path, help="where the run lies (default: runs/NAME)")

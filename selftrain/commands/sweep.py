@@ -13,7 +13,7 @@ TEMPERATURES = (0.2, 0.4, 0.6, 0.8, 1.0)
 def add(commands: Any) -> None:
     """Add the command's arguments."""
     sweep = commands.add_parser("sweep", help="measure Pass@k by temperature, on dev puzzles")
-    sweep.set_defaults(run=_run)
+    sweep.set_defaults(run=_run, spreads=True)
     sweep.add_argument("model", help="builtin:tiny, a model folder, or a hub id")
     add_settings(sweep)
     sweep.add_argument(

@@ -10,7 +10,7 @@ from selftrain.commands.arguments import add_settings
 def add(commands: Any) -> None:
     """Add the command's arguments."""
     train = commands.add_parser("train", help="train a model on a file of pairs, and measure it")
-    train.set_defaults(run=_run)
+    train.set_defaults(run=_run, spreads=True)
     train.add_argument("pairs", type=Path, help="JSONL (.gz too): 'f' and 'g' a line, or 'bodies'")
     add_settings(train)
     train.add_argument("--config", type=Path, help="take the settings of this file first")

@@ -1,0 +1,75 @@
+"""What a process other than 0 does: it carries out orders, one after the other, until sent home.
+
+It reads no configuration, judges nothing, and says nothing while all goes well.
+"""
+
+import gc
+import os
+import sys
+from typing import Any, NoReturn
+
+import torch
+
+from selftrain import models
+from selftrain.processes.channel import Channel
+from selftrain.processes.crew import GRACE_SECONDS
+from selftrain.processes.orders import Answer, Lost, Order, failure_of
+
+
+def serve(channel: Channel) -> NoReturn:
+    """Carry out process 0's orders; end with it."""
+    models.quiet()
+    held: dict[int, Any] = {}
+    try:
+        while (order := channel.receive()) is not None:
+            _let_go(held, order.in_use)
+            answer = _carry_out(order, channel, held)
+            if answer.failure is not None and order.meets:
+                _answer_or_end(channel, answer.failure.said, answer)
+            else:
+                channel.answer(answer)
+        channel.close()
+    except Lost:
+        # Process 0 has ended, or is told the same of another one; its words are enough.
+        os._exit(1)
+    sys.exit(0)
+
+
+def _carry_out(order: Order, channel: Channel, held: dict[int, Any]) -> Answer:
+    first = () if order.on is None else (held[order.on],)
+    # What is held is made without a word of how far it is.
+    own = {"advance": _ignore} if order.keep_as is None else {}
+    try:
+        value = order.work(*first, *order.parts[channel.rank], **own)
+    except Exception as error:
+        return Answer(failure=failure_of(error, channel.name))
+    if order.keep_as is not None:
+        held[order.keep_as] = value
+    return Answer(None if order.meets or order.keep_as is not None else value)
+
+
+def _answer_or_end(channel: Channel, said: str, answer: Answer) -> None:
+    """Tell why training failed here: process 0, or the terminal where 0 waits for this one inside.
+
+    To end is all that lets go of those who wait.
+    """
+    try:
+        channel.answer(answer, GRACE_SECONDS)
+    except TimeoutError:
+        print(f"selftrain: {said}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def _let_go(held: dict[int, Any], in_use: frozenset[int]) -> None:
+    """Give back the memory of what process 0 no longer uses."""
+    gone = held.keys() - in_use
+    for number in gone:
+        del held[number]
+    if gone:
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _ignore(_: int) -> None:
+    """Take no notice of how far a part is; process 0 shows its own."""
