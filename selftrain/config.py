@@ -55,7 +55,7 @@ class ModelConfig(_Section):
     model."""
     engine: Literal["transformers", "vllm"] = "transformers"
     """What samples in this process; vllm is the extra `selftrain[vllm]`, for CUDA."""
-    server: Annotated[str | tuple[str, ...], Field(min_length=1)] | None = None
+    server: str | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Address of an OpenAI-compatible server that samples, such as http://localhost:8000/v1, or a
     list of them, which share the work.
 
@@ -88,7 +88,14 @@ class ModelConfig(_Section):
     """auto, cpu, cuda, cuda:1, mps, ..."""
     batch_size: _Count = 128
     """Samples that are drawn together, fewer where memory runs out; of a server, requests that are
-    under way together."""
+    under way together at each address."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Give the addresses of `server`; none where this process samples."""
+        if self.server is None:
+            return ()
+        return (self.server,) if isinstance(self.server, str) else self.server
 
 
 class ProposeConfig(_Section):

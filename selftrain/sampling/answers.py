@@ -1,10 +1,12 @@
 """What an OpenAI-compatible server answers: completions, its list of models, tokens of a text.
 
-An answer that lacks something is a HalfAnswer here, never a completion.
+Nothing is asked here; that is in address.py. An answer that lacks something is a HalfAnswer here,
+never a completion.
 """
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, InstanceOf, ValidationError
@@ -19,19 +21,59 @@ _COLUMN_ZERO = re.compile(r"\n\S")
 Record = TypeVar("Record", bound=BaseModel)
 
 
-def read_completion(body: bytes) -> Completion:
-    """Read the answer to a request for one completion. Raises HalfAnswer where it is not one."""
-    answer = _read(_Answer, body)
-    (choice,) = answer.choices
-    logprobs = choice.logprobs.of_tokens() if choice.logprobs else None
-    if logprobs:
-        num_tokens = len(logprobs)
-    else:
-        num_tokens = answer.usage.completion_tokens if answer.usage else estimate(choice.text)
-    reason = FinishReason(choice.finish_reason)
-    if reason is FinishReason.LENGTH and _COLUMN_ZERO.search(choice.text):
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One completion as a server wrote it."""
+
+    text: str
+    """All of it: of a chat, the reply."""
+    finish_reason: FinishReason
+    logprobs: tuple[float, ...] | None
+    """Log-probability of each token in nats; None where one is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request."""
+
+    choices: tuple[Choice, ...]
+    """One or more, in the order of their seeds; perhaps fewer than were asked for."""
+    prompt_tokens: int | None
+    """What the server counted; None where it does not tell."""
+    completion_tokens: int | None
+    """The same of the completions; llama.cpp counts the first alone."""
+
+
+def read_answer(body: bytes, num: int, *, chat: bool = False) -> Answer:
+    """Read the answer to a request for `num` completions. Raises HalfAnswer where it is not one."""
+    answer: _Answer | _ChatAnswer
+    answer = _read(_ChatAnswer, body) if chat else _read(_Answer, body)
+    found: list[_TextChoice | _ChatChoice] = [*answer.choices]
+    if len(found) > num:
+        raise HalfAnswer(f"it gave {len(found)} completions where {num} were asked for")
+    there = {place if one.index is None else one.index: one for place, one in enumerate(found)}
+    choices = []
+    # One behind a gap is drawn again, with the seed that it had here.
+    while len(choices) in there:
+        choices.append(there[len(choices)].read())
+    if not choices:
+        raise HalfAnswer("its first completion is missing")
+    usage = answer.usage or _Usage()
+    return Answer(tuple(choices), usage.prompt_tokens, usage.completion_tokens)
+
+
+def completion_of(choice: Choice, text: str, num_tokens: int) -> Completion:
+    """Make the record of a choice. `text` is what goes on with the prompt: of a chat, a part.
+
+    `num_tokens` counts where the server told no log-probabilities.
+    """
+    reason = choice.finish_reason
+    if reason is FinishReason.LENGTH and _COLUMN_ZERO.search(text):
         reason = FinishReason.STOP
-    return Completion(choice.text, reason, num_tokens, sum(logprobs) if logprobs else None)
+    logprobs = choice.logprobs
+    return Completion(
+        text, reason, len(logprobs) if logprobs else num_tokens, sum(logprobs) if logprobs else None
+    )
 
 
 def read_cards(body: bytes) -> tuple["Card", ...]:
@@ -57,6 +99,17 @@ class Card(BaseModel):
     """The kind of server, of vLLM, SGLang and llama.cpp."""
     max_model_len: int | None = None
     """Tokens that the model reads, of vLLM and SGLang."""
+    meta: "_Meta | None" = None
+    """More about the model, of llama.cpp."""
+
+    @property
+    def context_tokens(self) -> int | None:
+        """Give how many tokens prompt and completion may have together, where it is told."""
+        return self.max_model_len or (self.meta.n_ctx if self.meta else None)
+
+
+class _Meta(BaseModel):
+    n_ctx: int | None = None
 
 
 class _Token(BaseModel):
@@ -78,18 +131,43 @@ class _Logprobs(BaseModel):
         return numbers if len(numbers) == len(found) else None
 
 
-class _Choice(BaseModel):
+class _TextChoice(BaseModel):
+    index: int | None = None
     text: InstanceOf[str]
     finish_reason: Literal["stop", "length", "content_filter"]
     logprobs: _Logprobs | None = None
 
+    def read(self) -> Choice:
+        return _choice(self.text, self.finish_reason, self.logprobs)
+
+
+class _Message(BaseModel):
+    content: InstanceOf[str] | None = None
+    """None where a model thought or refused and wrote nothing."""
+
+
+class _ChatChoice(BaseModel):
+    index: int | None = None
+    message: _Message
+    finish_reason: Literal["stop", "length", "content_filter"]
+    logprobs: _Logprobs | None = None
+
+    def read(self) -> Choice:
+        return _choice(self.message.content or "", self.finish_reason, self.logprobs)
+
 
 class _Usage(BaseModel):
-    completion_tokens: int
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 class _Answer(BaseModel):
-    choices: Annotated[tuple[_Choice, ...], Field(min_length=1, max_length=1)]
+    choices: Annotated[tuple[_TextChoice, ...], Field(min_length=1)]
+    usage: _Usage | None = None
+
+
+class _ChatAnswer(BaseModel):
+    choices: Annotated[tuple[_ChatChoice, ...], Field(min_length=1)]
     usage: _Usage | None = None
 
 
@@ -99,6 +177,11 @@ class _Tokenized(BaseModel):
 
 class _Cards(BaseModel):
     data: tuple[Card, ...]
+
+
+def _choice(text: str, reason: str, logprobs: _Logprobs | None) -> Choice:
+    found = logprobs.of_tokens() if logprobs else None
+    return Choice(text, FinishReason(reason), None if found is None else tuple(found))
 
 
 def _read(form: type[Record], body: bytes) -> Record:

@@ -1,89 +1,91 @@
-"""Finding a model on an OpenAI-compatible server: its address, its key, what kind of server it is.
+"""Finding a model on OpenAI-compatible servers: their addresses, their key, how much they read.
 
 Nothing is sampled here; server.py does that. No other file reads the key.
 """
 
+import logging
 import os
-from dataclasses import replace
-from threading import Event
 from urllib.parse import urlsplit
 
-from openai import NotFoundError, OpenAI, Timeout
+from openai import OpenAI, Timeout
 
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
 from selftrain.models import MOST_CONTEXT_TOKENS
-from selftrain.sampling.answers import Card, read_cards
-from selftrain.sampling.retry import Patience, Server, ask
-from selftrain.sampling.server import Dialect, ServerSampler
+from selftrain.sampling.address import Address
+from selftrain.sampling.pace import Pace
+from selftrain.sampling.retry import NoAnswer, Patience, Server
+from selftrain.sampling.server import ServerSampler
 
-DIALECTS = {
-    "vllm": Dialect({"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}, "prompt"),
-    "sglang": Dialect({"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}, "prompt"),
-    "llamacpp": Dialect({"top_k": -1, "min_p": 0.0, "repeat_penalty": 1.0}, "content"),
-}
-"""By `owned_by` in the server's list of models; others may know OpenAI's protocol alone."""
+_LOG = logging.getLogger(__name__)
 
 
 def connect(config: ModelConfig, patience: Patience = Patience()) -> ServerSampler:  # noqa: B008
-    """Find the model of `config.name` on `config.server`.
+    """Find the model of `config.name` on each address of `config.server`.
 
-    Raises UsageError where it is not there or the key is refused, RunError where nobody answers.
+    One of several that does not answer is left out until it does. Raises UsageError where the model
+    is not there or the key is refused, RunError where nobody answers.
     """
-    assert config.server is not None
-    assert isinstance(config.server, str)
-    server = Server(_address(config.server), config.api_key_variable, _key(config), patience)
+    urls = config.servers
+    if twice := [url for url in urls if urls.count(url) > 1]:
+        raise UsageError(f"model.server names {twice[0]} twice. Name each address once.")
+    key = _key(config)
+    addresses = [_address(config, url, key, patience) for url in urls]
+    failures = []
+    for address in addresses:
+        try:
+            address.reach()
+        except NoAnswer as error:
+            address.is_dead = True
+            failures.append(error)
+    if len(failures) == len(addresses):
+        raise failures[0]
+    for failure in failures:
+        _LOG.warning("%s. It is left out until it does.", failure.what)
+    return ServerSampler(
+        addresses,
+        api=config.api,
+        samples_per_request=config.samples_per_request,
+        concurrency=config.batch_size,
+        context_tokens=_context_tokens(config, addresses),
+    )
+
+
+def _address(config: ModelConfig, url: str, key: str | None, patience: Patience) -> Address:
+    _check(url)
     client = OpenAI(
-        base_url=server.address,
+        base_url=url,
         # The client wants one; a server without keys does not look at it.
-        api_key=server.key or "none",
+        api_key=key or "none",
         max_retries=0,
         timeout=Timeout(patience.timeout_seconds, connect=min(10.0, patience.timeout_seconds)),
     )
-    card = _card(client, config.name, server)
-    return ServerSampler(
+    pace = Pace(config.requests_per_minute)
+    return Address(
         client,
-        server,
+        Server(url, config.api_key_variable, key, patience, pace),
         config.name,
-        DIALECTS.get(card.owned_by),
-        concurrency=config.batch_size,
-        context_tokens=_context_tokens(config, card.max_model_len),
+        most_choices=config.samples_per_request,
+        prices=config.dollars_per_million_tokens,
     )
 
 
-def _card(client: OpenAI, name: str, server: Server) -> Card:
-    """Find the model in the server's list; a server without a list is taken at its user's word."""
-
-    def call() -> tuple[Card, ...]:
-        try:
-            return read_cards(client.models.with_raw_response.list().content)
-        except NotFoundError:
-            return ()
-
-    # Not with all patience: an address with a typing error should be told of soon.
-    soon = replace(server.patience, num_tries=min(3, server.patience.num_tries), num_hung_tries=1)
-    cards = ask(call, replace(server, patience=soon), Event())
-    if not cards:
-        return Card(id=name)
-    for card in cards:
-        if card.id == name:
-            return card
-    names = ", ".join(card.id for card in cards[:5]) + (", ..." if len(cards) > 5 else "")
-    raise UsageError(f"model.name: {server.address} serves no {name!r}. It serves {names}.")
-
-
-def _context_tokens(config: ModelConfig, own: int | None) -> int:
+def _context_tokens(config: ModelConfig, addresses: list[Address]) -> int:
+    """Give what every server reads, or as configured."""
+    own = {one.server.address: one.context_tokens for one in addresses if one.context_tokens}
+    url = min(own, key=lambda one: own[one] or 0, default="")
+    least = own.get(url) or MOST_CONTEXT_TOKENS
     if config.context_tokens is None:
-        return min(own or MOST_CONTEXT_TOKENS, MOST_CONTEXT_TOKENS)
-    if own is not None and config.context_tokens > own:
+        return min(least, MOST_CONTEXT_TOKENS)
+    if url and config.context_tokens > least:
         raise UsageError(
             f"model.context_tokens is {config.context_tokens}, "
-            f"but {config.server} lets {config.name} read at most {own}."
+            f"but {url} lets {config.name} read at most {least}."
         )
     return config.context_tokens
 
 
-def _address(url: str) -> str:
+def _check(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
@@ -94,7 +96,6 @@ def _address(url: str) -> str:
             "model.server: an address holds no user and password, since it is written into the "
             "run. Put the key into the environment variable of model.api_key_variable."
         )
-    return url
 
 
 def _key(config: ModelConfig) -> str | None:

@@ -1,6 +1,6 @@
 """Ask a server until it answers: which failures pass, how long to wait, what is said in the end.
 
-What is asked, and what an answer must look like, is decided in server.py.
+What is asked, and what an answer must look like, is decided in address.py.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from typing import TypeVar
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 from selftrain.errors import RunError, UsageError
+from selftrain.sampling.pace import Pace
 
 Answer = TypeVar("Answer")
 TOO_MANY_REQUESTS = 429
@@ -22,6 +23,18 @@ TOO_MANY_REQUESTS = 429
 
 class HalfAnswer(Exception):
     """A server answered, but not with what was asked for; says what is wrong."""
+
+
+class NoAnswer(RunError):
+    """A server was given up; what was asked of it may be asked again."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what}. Nothing was counted as wrong; once it answers again, the same command goes "
+            "on."
+        )
+        self.what = what
+        """The address and what happened, without an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +66,27 @@ class Server:
     key: str | None = field(repr=False)
     """The key, kept out of every message; None where the variable is not set."""
     patience: Patience
+    pace: Pace
+    """When its next request may go out, whichever thread asks."""
 
 
 def ask(call: Callable[[], Answer], server: Server, stopped: Event) -> Answer:
-    """Call until there is an answer, or `stopped` is set.
+    """Call until there is an answer, or `stopped` is set; each call waits for its turn.
 
-    Raises UsageError where asking again cannot help, RunError where it did not.
+    A wait that the server asks for holds up all that is asked of it. Raises UsageError where asking
+    again cannot help, NoAnswer where it did not.
     """
     num_tries = 0
     while True:
+        if not server.pace.wait(stopped):
+            raise NoAnswer(f"{server.address} was not asked, since another request failed")
         num_tries += 1
         try:
             return call()
         except (APIError, HalfAnswer) as error:
             seconds = _wait_seconds(error, num_tries, server.patience)
+            if seconds is not None:
+                server.pace.pause(_retry_after(error))
             if seconds is None or stopped.wait(seconds):
                 raise _last_word(error, num_tries, server) from None
 
@@ -87,6 +107,11 @@ def _wait_seconds(error: APIError | HalfAnswer, num_tries: int, patience: Patien
     return asked_for + uniform(0.5, 1.5) * min(
         patience.first_wait_seconds * 2.0 ** (num_tries - 1), 60
     )
+
+
+def refused(error: APIStatusError) -> bool:
+    """Tell whether a server understood a request and will not do it as it stands."""
+    return error.status_code in (400, 413, 422, 501)
 
 
 def _may_pass(error: APIError | HalfAnswer) -> bool:
@@ -129,10 +154,7 @@ def _last_word(error: APIError | HalfAnswer, num_tries: int, server: Server) -> 
     if not _may_pass(error) and _status(error) != TOO_MANY_REQUESTS:
         return UsageError(f"{server.address} refuses what it is asked for ({said}).")
     tries = "1 try" if num_tries == 1 else f"{num_tries} tries"
-    return RunError(
-        f"{server.address} did not answer in {tries} ({said}). Nothing was counted as wrong; "
-        "once it answers again, the same command goes on."
-    )
+    return NoAnswer(f"{server.address} did not answer in {tries} ({said})")
 
 
 def _said(error: APIError | HalfAnswer, server: Server) -> str:

@@ -1,83 +1,92 @@
-"""Sampling from an OpenAI-compatible server by its completions endpoint: vLLM, llama.cpp, OpenAI.
+"""Sampling from an OpenAI-compatible server, or several that hold the same model.
 
-A request is one completion with a seed of its own. `n` is not used, since servers differ in what a
-seed means for several: some count it up, some repeat the completion. One that caches prefixes still
-reads a shared prompt once; one that bills by tokens bills it every time. Whether a seed gives the
-same text again is the server's word, not ours. It is found in connect.py, and borne with in
-retry.py. Nothing here chats, keeps to a rate or spreads over servers.
+What a seed means for several completions of one request, servers disagree on: vLLM and llama.cpp
+count it up. So a request's seeds are taken by nobody else, and one that is split draws the same.
+Whether a seed gives the same text again is the server's word, not ours. docs/servers.md says what
+is promised of which server; the servers are found in connect.py and share the work in spread.py.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
-from typing import TypeVar
+from typing import Literal
 
 from cachetools import LRUCache
-from httpx2 import Response
-from openai import APIStatusError, OpenAI
 
 from selftrain.errors import UsageError
-from selftrain.sampling.answers import estimate, read_completion, read_count
+from selftrain.sampling import chat
+from selftrain.sampling.address import Address, TooLong
+from selftrain.sampling.answers import estimate
+from selftrain.sampling.asking import Drawing
 from selftrain.sampling.completion import Completion, FinishReason, Request
-from selftrain.sampling.retry import Server, ask
+from selftrain.sampling.retry import NoAnswer
+from selftrain.sampling.spending import Spending, add_up
+from selftrain.sampling.spread import spread
 
-STOP = ("\ndef", "\nassert", "\n#", "\nclass")
-"""Where a definition most often ends; OpenAI takes four at most. puzzles/cut.py finds the rest."""
 _TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
+_MOST_SEEDS = 2**31 - 1
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """What a kind of server understands beyond OpenAI's protocol."""
+class _Together:
+    """Requests of one prompt that are drawn together."""
 
-    unwarped: Mapping[str, float]
-    """Settings without which it would sample by a default of its own, or of the model's makers."""
-    text_key: str
-    """What /tokenize calls the text."""
+    prompt: str
+    places: tuple[int, ...]
+    """Which requests these are."""
+    seed: int
+    """Seed of the first; each other has the next."""
 
 
 class ServerSampler:
-    """Samples from a model that a server holds; made by `connect`."""
+    """Samples from a model that servers hold; made by `connect`."""
 
     def __init__(
         self,
-        client: OpenAI,
-        server: Server,
-        name: str,
-        dialect: Dialect | None,
+        addresses: Sequence[Address],
         *,
+        api: Literal["completions", "chat"],
+        samples_per_request: int,
         concurrency: int,
         context_tokens: int,
     ) -> None:
-        self._client = client
-        self._server = server
-        self._name = name
-        self._unwarped = dict(dialect.unwarped) if dialect else {}
-        self._text_key = dialect.text_key if dialect and self._tokenizes(dialect) else None
+        self._addresses = addresses
+        self._api = api
+        self._samples_per_request = samples_per_request
         self._concurrency = concurrency
-        self._context_tokens = context_tokens
+        self._whole_context = context_tokens
         # The same train puzzles are counted for every prompt.
         self._counts: LRUCache[str, int] = LRUCache(maxsize=10_000)
+        self._around = 0
+        if api == "chat":
+            self._around = self.count_tokens([chat.message("")])[0] + chat.TEMPLATE_TOKENS
 
     @property
     def context_tokens(self) -> int:
-        """Give how many tokens prompt and completion may have together."""
-        return self._context_tokens
+        """Give how many tokens prompt and completion may have together; a chat needs some more."""
+        return self._whole_context - self._around - (chat.MORE_TOKENS if self._around else 0)
+
+    @property
+    def spent(self) -> Spending:
+        """Give what was asked of all addresses so far."""
+        return add_up([address.bill.total for address in self._addresses])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text; a third of its characters where the server cannot."""
-        if self._text_key is None:
+        """Count the tokens of each text; a third of its characters where a server cannot."""
+        self._reach_the_dead()
+        if not all(address.tokenizes for address in self._addresses if not address.is_dead):
             return [estimate(text) for text in texts]
         known = {text: self._counts[text] for text in texts if text in self._counts}
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        count = partial(self._count, text_key=self._text_key)
-        known.update(zip(new, self._each(count, new, advance=lambda _: None), strict=True))
+
+        def count(address: Address, number: int, stopped: Event) -> int:
+            return address.count(new[number], stopped)
+
+        counted = spread(count, new, self._addresses, self._concurrency, lambda _: None)
+        known.update(zip(new, counted, strict=True))
         self._counts.update(known)
         return [known[text] for text in texts]
 
@@ -93,105 +102,84 @@ class ServerSampler:
 
         The log-probabilities are at temperature 1 where the server's are: those of OpenAI, of
         llama.cpp, and of vLLM from 0.10 on unless it was started with another --logprobs-mode.
-        Raises RunError where the server fails for good, UsageError where it refuses.
+        Raises RunError where all servers fail for good, UsageError where one refuses.
         """
-        sizes = self.count_tokens([request.prompt for request in requests])
-        draw = partial(self._draw, temperature=temperature, max_new_tokens=max_new_tokens)
-        asked = list(zip(requests, fold_seeds(requests), sizes, strict=True))
-        return self._each(draw, asked, advance)
+        together = group(requests, self._samples_per_request)
+        prompts = list(dict.fromkeys(request.prompt for request in requests))
+        sizes = dict(zip(prompts, self.count_tokens(prompts), strict=True))
+        how = Drawing(self._api, temperature, max_new_tokens)
+        self._reach_the_dead()
 
-    def _each(
-        self,
-        do: Callable[[Item, Event], Result],
-        items: Sequence[Item],
-        advance: Callable[[int], object],
-    ) -> list[Result]:
-        """Do all, many at once; the first failure ends the rest, and is raised."""
-        stopped = Event()
-        with ThreadPoolExecutor(self._concurrency) as pool:
-            futures = [pool.submit(do, item, stopped) for item in items]
+        def draw(address: Address, number: int, stopped: Event) -> list[Completion]:
+            asked = together[number]
+            num, size = len(asked.places), sizes[asked.prompt]
+            if size + max_new_tokens > self.context_tokens:
+                return [_TOO_LONG] * num
             try:
-                for future in as_completed(futures):
-                    future.result()
-                    advance(1)
-            except BaseException:
-                stopped.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        return [future.result() for future in futures]
-
-    def _draw(
-        self,
-        asked: tuple[Request, int, int],
-        stopped: Event,
-        *,
-        temperature: float,
-        max_new_tokens: int,
-    ) -> Completion:
-        request, seed, size = asked
-        if size + max_new_tokens > self._context_tokens:
-            return _TOO_LONG
-
-        def call() -> Completion:
-            try:
-                answer = self._client.completions.with_raw_response.create(
-                    model=self._name,
-                    prompt=request.prompt,
-                    max_tokens=max_new_tokens,
-                    temperature=temperature,
-                    top_p=1.0,
-                    seed=seed,
-                    n=1,
-                    logprobs=1,
-                    stop=list(STOP),
-                    extra_body=self._unwarped,
+                return address.draw(
+                    asked.prompt, size + self._around, num, asked.seed, how, stopped
                 )
-            except APIStatusError as error:
-                if _says_too_long(error):
-                    return _TOO_LONG
-                raise
-            return read_completion(answer.content)
+            except TooLong:
+                return [_TOO_LONG] * num
 
-        return ask(call, self._server, stopped)
+        drawn = spread(
+            draw,
+            [asked.prompt for asked in together],
+            self._addresses,
+            self._concurrency,
+            lambda number: advance(len(together[number].places)),
+        )
+        completions = {
+            place: completion
+            for asked, some in zip(together, drawn, strict=True)
+            for place, completion in zip(asked.places, some, strict=True)
+        }
+        return [completions[place] for place in range(len(requests))]
 
-    def _tokenizes(self, dialect: Dialect) -> bool:
-        """Ask whether the server counts tokens; a proxy may let through the protocol alone."""
-        try:
-            self._count("x", Event(), text_key=dialect.text_key)
-        except UsageError:
-            return False
-        return True
+    def _reach_the_dead(self) -> None:
+        """Take in again who was given up and answers by now. Raises RunError where nobody does."""
+        failure: NoAnswer | None = None
+        for address in self._addresses:
+            if not address.is_dead:
+                continue
+            try:
+                address.reach(num_tries=1)
+            except NoAnswer as error:
+                failure = error
+                continue
+            if (address.context_tokens or self._whole_context) < self._whole_context:
+                raise UsageError(
+                    f"model.server: {address.server.address} answers again, but reads "
+                    f"{address.context_tokens} tokens only, and its likes {self._whole_context}. "
+                    "Start it as they were started, or leave it out."
+                )
+            _LOG.warning("%s answers again.", address.server.address)
+        if failure is not None and all(address.is_dead for address in self._addresses):
+            raise failure
 
-    def _count(self, text: str, stopped: Event, *, text_key: str) -> int:
-        url = self._server.address.rstrip("/").removesuffix("/v1") + "/tokenize"
-        # llama.cpp adds the token that begins a text only where told to; vLLM does by itself.
-        body = {"model": self._name, text_key: text, "add_special": True}
 
-        def call() -> int:
-            answer = self._client.post(url, cast_to=Response, body=body)
-            return read_count(answer.content)
+def group(requests: Sequence[Request], most: int) -> list[_Together]:
+    """Take requests of one prompt together, at most so many, each group with seeds of its own.
 
-        return ask(call, self._server, stopped)
-
-
-def fold_seeds(requests: Sequence[Request]) -> list[int]:
-    """Fold each seed of 63 bits to the 31 that every server takes, 1 to 2^31 - 1.
-
-    Two seeds that coincide under one prompt would be one sample twice; the later takes the next.
+    Seeds of 63 bits are folded to the 31 that every server takes, 1 to 2^31 - 1, and stepped by
+    `most`. Two groups of one prompt that would share a seed would draw a sample twice; the later
+    takes the next seeds.
     """
+    num_steps = _MOST_SEEDS // most
+    by_prompt: dict[str, list[int]] = {}
+    for place, request in enumerate(requests):
+        by_prompt.setdefault(request.prompt, []).append(place)
+    groups = [
+        places[start : start + most]
+        for places in by_prompt.values()
+        for start in range(0, len(places), most)
+    ]
     taken: dict[tuple[str, int], int] = {}
-    folded = []
-    for request in requests:
-        seed = request.seed % (2**31 - 1)
-        while taken.setdefault((request.prompt, seed), request.seed) != request.seed:
-            seed = (seed + 1) % (2**31 - 1)
-        folded.append(seed + 1)
-    return folded
-
-
-def _says_too_long(error: APIStatusError) -> bool:
-    """Tell whether a server refused a prompt as longer than it reads; each says so otherwise."""
-    said = f"{error.code} {error.type} {error.body}"
-    return error.status_code in (400, 413, 422) and bool(
-        re.search(r"context[ _](length|size)", said)
-    )
+    together = []
+    for places in sorted(groups):
+        prompt, seed = requests[places[0]].prompt, requests[places[0]].seed
+        step = seed % num_steps
+        while taken.setdefault((prompt, step), seed) != seed:
+            step = (step + 1) % num_steps
+        together.append(_Together(prompt, tuple(places), step * most + 1))
+    return together

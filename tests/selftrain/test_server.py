@@ -19,10 +19,11 @@ from selftrain.errors import RunError, UsageError
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
 from selftrain.sampling import Completion, FinishReason, Request
-from selftrain.sampling.answers import read_completion
+from selftrain.sampling.answers import completion_of, read_answer
+from selftrain.sampling.asking import STOP
 from selftrain.sampling.connect import connect
 from selftrain.sampling.retry import HalfAnswer, Patience
-from selftrain.sampling.server import STOP, ServerSampler, fold_seeds
+from selftrain.sampling.server import ServerSampler, group
 
 QUICK = Patience(num_tries=4, num_limited_tries=4, timeout_seconds=0.4, first_wait_seconds=0.01)
 REQUESTS = [Request("def f(", seed) for seed in range(6)]
@@ -44,6 +45,10 @@ def draw(
     return sampler.sample(
         requests, temperature=temperature, max_new_tokens=50, advance=lambda _: None
     )
+
+
+def folded(requests: Sequence[Request]) -> list[int]:
+    return [one.seed for one in group(requests, 1)]
 
 
 def texts(completions: Sequence[Completion]) -> list[str]:
@@ -87,16 +92,26 @@ def test_a_server_of_openai_is_asked_nothing_beyond_its_protocol() -> None:
 def test_seeds_of_one_prompt_that_fold_to_the_same_number_are_told_apart() -> None:
     period = 2**31 - 1
     seeds = [5, 5 + period, 5 + 2 * period, 6, 5 + period, 2**63 - 1]
-    folded = fold_seeds([Request("p", seed) for seed in seeds])
-    assert folded == [6, 7, 8, 9, 7, 2]
-    assert fold_seeds([Request("p", 5), Request("q", 5 + period)]) == [6, 6]
+    assert folded([Request("p", seed) for seed in seeds]) == [6, 7, 8, 9, 7, 2]
+    assert folded([Request("p", 5), Request("q", 5 + period)]) == [6, 6]
 
 
 def test_many_seeds_of_a_prompt_stay_distinct_and_small() -> None:
     seeds = [2**63 - 1 - k * (2**31 - 1) for k in range(500)]
-    folded = fold_seeds([Request("p", seed) for seed in seeds])
-    assert len(set(folded)) == 500
-    assert min(folded) >= 1 and max(folded) < 2**31
+    found = folded([Request("p", seed) for seed in seeds])
+    assert len(set(found)) == 500
+    assert min(found) >= 1 and max(found) < 2**31
+
+
+@pytest.mark.parametrize("most", [3, 7, 128])
+def test_no_two_samples_of_a_prompt_have_a_seed_in_common(most: int) -> None:
+    seeds = [2**63 - 1 - k * ((2**31 - 1) // most) for k in range(500)]
+    groups = group([Request("p", seed) for seed in seeds], most)
+    found = [one.seed + i for one in groups for i in range(len(one.places))]
+    assert len(set(found)) == 500
+    assert min(found) >= 1 and max(found) < 2**31
+    assert sorted(place for one in groups for place in one.places) == list(range(500))
+    assert max(len(one.places) for one in groups) == most
 
 
 @pytest.mark.parametrize("stop", STOP)
@@ -296,6 +311,11 @@ def test_a_server_without_log_probabilities_leaves_none_on_disk_and_back() -> No
     assert done.sum_logprob is None
     proposal = Proposal("001-000000", ("a",), done)
     assert proposal_from_row(json.loads(json.dumps(proposal_to_row(proposal)))) == proposal
+
+
+def read_completion(body: bytes) -> Completion:
+    found = read_answer(body, 1)
+    return completion_of(found.choices[0], found.choices[0].text, found.completion_tokens or 0)
 
 
 def answer(text: str = "x", reason: str = "stop", logprobs: object = None) -> bytes:
