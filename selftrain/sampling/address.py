@@ -1,7 +1,7 @@
 """One address of an OpenAI-compatible server: how it is asked, and what it was found to refuse.
 
 What a request holds is in asking.py, how a failure is borne with in retry.py, who asks which
-address in spread.py.
+address in fleet.py.
 """
 
 import logging

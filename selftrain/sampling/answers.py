@@ -52,7 +52,7 @@ def read_answer(body: bytes, num: int, *, chat: bool = False) -> Answer:
     if len(found) > num:
         raise HalfAnswer(f"it gave {len(found)} completions where {num} were asked for")
     there = {place if one.index is None else one.index: one for place, one in enumerate(found)}
-    choices = []
+    choices: list[Choice] = []
     # One behind a gap is drawn again, with the seed that it had here.
     while len(choices) in there:
         choices.append(there[len(choices)].read())

@@ -3,7 +3,7 @@
 What a seed means for several completions of one request, servers disagree on: vLLM and llama.cpp
 count it up. So a request's seeds are taken by nobody else, and one that is split draws the same.
 Whether a seed gives the same text again is the server's word, not ours. docs/servers.md says what
-is promised of which server; the servers are found in connect.py and share the work in spread.py.
+is promised of which server; the servers are found in connect.py and share the work in fleet.py.
 """
 
 import logging
@@ -22,7 +22,7 @@ from selftrain.sampling.asking import Drawing
 from selftrain.sampling.completion import Completion, FinishReason, Request
 from selftrain.sampling.retry import NoAnswer
 from selftrain.sampling.spending import Spending, add_up
-from selftrain.sampling.spread import spread
+from selftrain.sampling.fleet import spread
 
 _TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
 _MOST_SEEDS = 2**31 - 1
