@@ -91,7 +91,9 @@ def describe_model(config: ModelConfig | None) -> dict[str, Any]:
     if config is None:
         return {}
     if config.server:
-        return {"name": config.name, "server": config.server}
+        # As in JSON, so that it equals what was written.
+        server = config.server if isinstance(config.server, str) else list(config.server)
+        return {"name": config.name, "server": server}
     folder = Path(models.resolve(config.name))
     return {"name": config.name, "files": _hashes(folder) if folder.is_dir() else {}}
 

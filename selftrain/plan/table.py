@@ -161,7 +161,7 @@ def _title(plan: Plan, title: str) -> str:
         else ""
     )
     others = [
-        f"{who} by {model.name}" + (f" on {model.server}" if model.server else "")
+        f"{who} by {model.name}" + (f" on {', '.join(model.servers)}" if model.servers else "")
         for who, model in (("proposals", c.propose.model), ("attempts", c.solve.model))
         if model
     ]

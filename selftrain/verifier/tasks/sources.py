@@ -209,8 +209,8 @@ def _attempts(config: Config, few_shot: Sequence[Puzzle] = ()) -> Attempts:
 def _reader(config: Config) -> Reader:
     if config.model.server is not None:
         raise UsageError(
-            f"lever.logprobs: {config.model.name} lies on {config.model.server}, and a server is "
-            "not asked how likely a given program is. Name a model here, or lever.logprobs=given."
+            f"lever.logprobs: {config.model.name} lies on {', '.join(config.model.servers)}, and a "
+            "server is not asked how likely a given program is. Name a model here, or lever.logprobs=given."
         )
     return Reader(config.model)
 
