@@ -1,7 +1,7 @@
 """Loading models: the built-in one, a local folder, a GGUF file, an id of the hub, with or without
 an adapter.
 One code path for all, but for a model that a server holds: it is sampled from, never loaded.
-No code that comes with a model runs, and no weights are unpickled, unless the configuration says so.
+No code that comes with a model runs, and no weights are unpickled, unless `model` says so.
 """
 
 import json
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_json
+from selftrain.gguf_file import converted, is_gguf, origin
 from selftrain.processes import current_crew
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
         return connect(config)
     crew = current_crew()
     if crew is not None:
-        from selftrain.sampling.spread import load_spread
+        from selftrain.sampling.processes import load_spread
 
         return load_spread(crew, config, trained)
     return load_local_sampler(config, trained)
@@ -348,7 +349,7 @@ def computes_in_bfloat16(device: "torch.device") -> bool:
     import torch
 
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return device.type == "cpu" and bool(torch.cpu.get_capabilities().get("amx_bf16", False))
 
 

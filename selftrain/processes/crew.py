@@ -3,7 +3,7 @@
 Without other processes there is no crew, and `everywhere` is a plain call.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 10.0
 """How long a process that failed waits for the others to come to the same point: what fails in one
 often fails in all, and is then told once. Those that wait for it inside training never come."""
+Listener = Callable[..., object]
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
@@ -49,7 +50,7 @@ class Crew:
         Raises what `make` raises in one of them.
         """
         number = next(self._numbers)
-        own, _ = self._give(make, [arguments] * self.size, keep_as=number)
+        own, _ = self._give(make, [arguments] * self.size, {}, keep_as=number)
         held = Held(number, own)
         self._in_use.add(held)
         return held
@@ -59,25 +60,24 @@ class Crew:
         work: Callable[..., Result],
         held: Held[Any],
         parts: Sequence[tuple[Any, ...]],
-        *,
-        advance: Callable[[int], object],
+        **listeners: Listener,
     ) -> list[Result]:
         """Let each process do its part with what it holds; give what came of them, in order.
 
-        `work` takes the thing held, its part and `advance`, which hears of this process's part
+        `work` takes the thing held, its part and the listeners, which hear of this process's part
         alone. Raises what `work` raises in one of them.
         """
-        own, others = self._give(work, parts, on=held, advance=advance)
+        own, others = self._give(work, parts, listeners, on=held)
         return [own, *(answer.value for answer in others)]
 
     def together(
-        self, work: Callable[..., Result], *arguments: Any, advance: Callable[[int], object]
+        self, work: Callable[..., Result], *arguments: Any, **listeners: Listener
     ) -> Result:
         """Call a function in all processes at once, in which they wait for each other.
 
         Gives what came of it here. Raises what it raises in one of them.
         """
-        own, _ = self._give(work, [arguments] * self.size, meets=True, advance=advance)
+        own, _ = self._give(work, [arguments] * self.size, listeners, meets=True)
         return own
 
     def end(self) -> None:
@@ -91,21 +91,22 @@ class Crew:
         self,
         work: Callable[..., Result],
         parts: Sequence[tuple[Any, ...]],
+        listeners: Mapping[str, Listener],
         *,
         on: Held[Any] | None = None,
         keep_as: int | None = None,
         meets: bool = False,
-        **own: Any,
     ) -> tuple[Result, list[Answer]]:
-        """Give an order; do this process's part, to which `own` goes besides."""
+        """Give an order; do this process's part, to which the listeners go besides."""
         assert not self._at_work, "an order was not finished"
         number = on.number if on else None
         in_use = frozenset(held.number for held in self._in_use)
         self._at_work = True
-        self._channel.send(Order(work, parts, number, keep_as, in_use, meets))
+        names = tuple(listeners)
+        self._channel.send(Order(work, parts, names, number, keep_as, in_use, meets))
         first = () if on is None else (on.own,)
         try:
-            result = work(*first, *parts[0], **own)
+            result = work(*first, *parts[0], **listeners)
         except Exception:
             self._collect_after_failure()
             raise
@@ -132,17 +133,15 @@ def current_crew() -> Crew | None:
     return _crew
 
 
-def everywhere(
-    work: Callable[..., Result], *arguments: Any, advance: Callable[[int], object]
-) -> Result:
+def everywhere(work: Callable[..., Result], *arguments: Any, **listeners: Listener) -> Result:
     """Call a function in all processes of the launch at once, or only here where it is alone.
 
-    It is a function of a module, and its arguments can be pickled; `advance` hears of this process
-    alone. Raises what it raises in any process.
+    It is a function of a module, and its arguments can be pickled; listeners hear of this process
+    alone. Gives what came of it here. Raises what it raises in any process.
     """
     if _crew is None:
-        return work(*arguments, advance=advance)
-    return _crew.together(work, *arguments, advance=advance)
+        return work(*arguments, **listeners)
+    return _crew.together(work, *arguments, **listeners)
 
 
 @contextmanager

@@ -20,6 +20,9 @@ class Order:
     """A function of a module, which goes to the others by its name."""
     parts: Sequence[tuple[Any, ...]]
     """Its arguments, a tuple a process."""
+    listeners: tuple[str, ...]
+    """Names of further arguments, functions that process 0 has called as its part goes on, such as
+    `advance`; in the others nobody listens."""
     on: int | None
     """Number of what each process holds and passes first; None where nothing is."""
     keep_as: int | None

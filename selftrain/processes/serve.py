@@ -37,10 +37,9 @@ def serve(channel: Channel) -> NoReturn:
 
 def _carry_out(order: Order, channel: Channel, held: dict[int, Any]) -> Answer:
     first = () if order.on is None else (held[order.on],)
-    # What is held is made without a word of how far it is.
-    own = {"advance": _ignore} if order.keep_as is None else {}
+    deaf = dict.fromkeys(order.listeners, _ignore)
     try:
-        value = order.work(*first, *order.parts[channel.rank], **own)
+        value = order.work(*first, *order.parts[channel.rank], **deaf)
     except Exception as error:
         return Answer(failure=failure_of(error, channel.name))
     if order.keep_as is not None:
@@ -71,5 +70,5 @@ def _let_go(held: dict[int, Any], in_use: frozenset[int]) -> None:
             torch.cuda.empty_cache()
 
 
-def _ignore(_: int) -> None:
-    """Take no notice of how far a part is; process 0 shows its own."""
+def _ignore(_: object) -> None:
+    """Stand in for who listens in process 0, which tells a person of its own part alone."""
