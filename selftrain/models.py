@@ -145,8 +145,8 @@ def refuse_served(config: ModelConfig) -> None:
     """Raise UsageError for a model that a server holds."""
     if config.server is not None:
         raise UsageError(
-            f"model.server: {config.name} lies on {', '.join(config.servers)}, so it can neither be trained "
-            "nor take what was trained. A server may hold propose.model and solve.model."
+            f"model.server: {config.name} lies on {', '.join(config.servers)}, so it can "
+            "neither be trained nor take what was trained. A server may hold propose.model and solve.model."
         )
 
 

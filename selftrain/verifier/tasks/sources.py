@@ -210,7 +210,8 @@ def _reader(config: Config) -> Reader:
     if config.model.server is not None:
         raise UsageError(
             f"lever.logprobs: {config.model.name} lies on {', '.join(config.model.servers)}, and a "
-            "server is not asked how likely a given program is. Name a model here, or lever.logprobs=given."
+            "server is not asked how likely a given program is. Name a model here, or "
+            "lever.logprobs=given."
         )
     return Reader(config.model)
 
