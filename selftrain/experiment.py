@@ -101,7 +101,7 @@ class Experiment:
     @cached_property
     def verifiers(self) -> LazyVerifier:
         """The verifiers of earlier rounds, one of them in memory at a time."""
-        return LazyVerifier(self.config.verifier.model.device)
+        return LazyVerifier(self.config.verifier.model)
 
     @cached_property
     def few_shot(self) -> list[Puzzle]:

@@ -18,6 +18,7 @@ import judge
 from puzzles import Puzzle, to_row
 from selftrain import models
 from selftrain.config import Config, ModelConfig
+from selftrain.gguf_file import sha256_of
 
 PACKAGES = (
     "selftrain",
@@ -94,8 +95,10 @@ def describe_model(config: ModelConfig | None) -> dict[str, Any]:
         # As in JSON, so that it equals what was written.
         server = config.server if isinstance(config.server, str) else list(config.server)
         return {"name": config.name, "server": server}
-    folder = Path(models.resolve(config.name))
-    return {"name": config.name, "files": _hashes(folder) if folder.is_dir() else {}}
+    source = Path(models.resolve(config.name))
+    if source.is_file():
+        return {"name": config.name, "files": {source.name: sha256_of(source)}}
+    return {"name": config.name, "files": _hashes(source) if source.is_dir() else {}}
 
 
 def _digest(puzzles: Sequence[Puzzle]) -> str:

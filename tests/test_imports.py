@@ -19,6 +19,7 @@ MAY_TRAIN = {
     "selftrain/finetune/pieces.py",
     "selftrain/finetune/tracker.py",
     "selftrain/finetune/train.py",
+    "selftrain/gguf_file.py",
     "selftrain/models.py",
     "selftrain/plan/probe.py",
     "selftrain/plan/show.py",

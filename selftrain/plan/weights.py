@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from selftrain.config import FinetuneConfig, ModelConfig
 from selftrain.errors import UsageError
 from selftrain.files import read_json
-from selftrain.models import MOST_CONTEXT_TOKENS, is_adapter, resolve
+from selftrain.models import MOST_CONTEXT_TOKENS, is_adapter, loading, source_of
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -47,7 +47,7 @@ class Weights:
 def measure_weights(model: ModelConfig, finetune: FinetuneConfig) -> Weights:
     """Build the model without memory, and count. Raises NotWithinReach or UsageError."""
     config = _shape(model)
-    built = _build(config)
+    built = _build(config, trust=model.trust_remote_code)
     parameters = sum(weight.numel() for weight in built.parameters())
     trained = parameters if finetune.method == "full" else _adapter(built, finetune)
     own: int = config.get_text_config().max_position_embeddings
@@ -91,7 +91,7 @@ def reach(model: ModelConfig) -> None:
 
 def _base(name: str) -> str:
     """Give the folder or hub id of the weights that an adapter stands on, or of the model."""
-    source = resolve(name)
+    source = source_of(name)
     if Path(source).is_dir() and is_adapter(Path(source)):
         adapter = read_json(Path(source) / "adapter_config.json")
         return _base(str(adapter["base_model_name_or_path"]))
@@ -102,25 +102,28 @@ def _shape(model: ModelConfig) -> "PretrainedConfig":
     from transformers import AutoConfig
 
     source = _base(model.name)
+    settings = {"revision": model.revision, "trust_remote_code": model.trust_remote_code}
     config: PretrainedConfig
     try:
-        config = AutoConfig.from_pretrained(source, revision=model.revision, local_files_only=True)
+        config = AutoConfig.from_pretrained(source, local_files_only=True, **settings)
     except (OSError, ValueError) as error:
-        if Path(source).is_dir():
+        if Path(source).is_dir() and "trust_remote_code" not in str(error):
             said = " ".join(str(error).split())[:200]
             raise UsageError(f"model.name: {model.name} has no shape to be read ({said})") from None
-        reach(model)
-        config = AutoConfig.from_pretrained(source, revision=model.revision)
+        if not Path(source).is_dir():
+            reach(model)
+        with loading(source):
+            config = AutoConfig.from_pretrained(source, **settings)
     return config
 
 
-def _build(config: "PretrainedConfig") -> "PreTrainedModel":
+def _build(config: "PretrainedConfig", *, trust: bool) -> "PreTrainedModel":
     import torch
     from transformers import AutoModelForCausalLM
 
     with torch.device("meta"):
         model: PreTrainedModel = AutoModelForCausalLM.from_config(  # type: ignore[no-untyped-call]
-            config
+            config, trust_remote_code=trust
         )
     return model
 

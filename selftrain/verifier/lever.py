@@ -151,7 +151,7 @@ def score(
         return
     num_candidates = sum(len(task.candidates) for task in tasks)
     with x.timed(directory.training(learner.name), f"score {split}", 0, num_candidates) as advance:
-        verifier = load(directory.verifier(learner.name), x.config.verifier.model.device)
+        verifier = load(directory.verifier(learner.name), x.config.verifier.model)
         batch_size = x.config.verifier.model.batch_size
         found = log_odds(verifier, tasks, batch_size=batch_size, advance=advance)
         write_rows(

@@ -97,7 +97,7 @@ def _rows(
     from selftrain.verifier.learning.score import log_odds
 
     c = config.verifier
-    verifier = load(folder, c.model.device)
+    verifier = load(folder, c.model)
     num_candidates = sum(len(task.candidates) for task in tasks)
     with progress.stage("verify", num_candidates) as advance:
         found = log_odds(verifier, tasks, batch_size=c.model.batch_size, advance=advance)

@@ -6,6 +6,8 @@ It scores nothing itself; what is in a verifier's folder is said in network.py.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selftrain.config import ModelConfig
+
 if TYPE_CHECKING:
     from selftrain.verifier.learning.network import Verifier
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 class LazyVerifier:
     """One trained verifier at a time."""
 
-    def __init__(self, device: str) -> None:
-        self._device = device
+    def __init__(self, how: ModelConfig) -> None:
+        self._how = how
         self._folder: Path | None = None
         self._loaded: Verifier | None = None
 
@@ -24,7 +26,7 @@ class LazyVerifier:
 
         if self._loaded is None or self._folder != folder:
             self.release()  # first, so that never two of them fill the memory
-            self._loaded, self._folder = load(folder, self._device), folder
+            self._loaded, self._folder = load(folder, self._how), folder
         return self._loaded
 
     def release(self) -> None:

@@ -27,8 +27,10 @@ from selftrain.models import (
     is_adapter,
     load_any_tokenizer,
     loading,
+    may_run,
     pick_device,
-    resolve,
+    refuse_pickles,
+    source_of,
     tidy_adapter,
 )
 from selftrain.verifier.learning.adapter import with_adapter
@@ -74,8 +76,7 @@ def load_base(config: VerifierConfig, reads: Reads, seed: int) -> Verifier:
     says = _says_yes_or_no(how, config.output, tokenizer)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        source = resolve(how.name)
-        model, _ = _from_pretrained(source, how.revision, tokenizer, says=says)
+        model, _ = _from_pretrained(source_of(how.name), how, tokenizer, says=says)
         yes_no = find_yes_no(model, tokenizer, how.name) if says else None
         refuse_long(model, reads, how.name)
         learner = with_adapter(model, config.lora, says=says) if config.method == "lora" else model
@@ -128,8 +129,11 @@ def save(verifier: Verifier, folder: Path) -> None:
     write_json(folder / ABOUT, about)
 
 
-def load(folder: Path, device: str = "auto") -> Verifier:
-    """Load what `save` wrote, to score with. Raises UsageError for a folder that is no verifier."""
+def load(folder: Path, how: ModelConfig) -> Verifier:
+    """Load what `save` wrote, to score with; `how` names the device, and what may run.
+
+    Raises UsageError for a folder that is no verifier.
+    """
     if not (folder / ABOUT).is_file():
         raise UsageError(
             f"{folder} holds no {ABOUT}, so it is no verifier. "
@@ -140,44 +144,46 @@ def load(folder: Path, device: str = "auto") -> Verifier:
         reads = Reads(**about["reads"])
         yes_no = about["yes_no"] and YesNo(**about["yes_no"])
         base, revision = str(about["base"]), about["revision"]
-        tokenizer = load_any_tokenizer(ModelConfig(name=str(folder)))
-        model = _load_saved(folder, base, revision, tokenizer, says=yes_no is not None)
+        tokenizer = load_any_tokenizer(_named(how, str(folder), None))
+        model = _load_saved(folder, _named(how, base, revision), tokenizer, says=yes_no is not None)
     except (UsageError, RunError, KeyError, TypeError) as error:
         raise UsageError(
             f"{folder}: the verifier in it cannot be loaded; train it again "
             f"({type(error).__name__}: {error})"
         ) from None
-    model.to(pick_device(device))  # type: ignore[arg-type]
+    model.to(pick_device(how.device))  # type: ignore[arg-type]
     return Verifier(model.eval(), tokenizer, reads, yes_no, base, revision)
 
 
+def _named(how: ModelConfig, name: str, revision: str | None) -> ModelConfig:
+    return how.model_copy(update={"name": name, "revision": revision})
+
+
 def _load_saved(
-    folder: Path,
-    base: str,
-    revision: str | None,
-    tokenizer: PreTrainedTokenizerBase,
-    *,
-    says: bool,
+    folder: Path, base: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, says: bool
 ) -> PreTrainedModel | PeftModel:
     if is_adapter(folder):
-        model, _ = _from_pretrained(resolve(base), revision, tokenizer, says=says)
+        model, _ = _from_pretrained(source_of(base.name), base, tokenizer, says=says)
+        refuse_pickles(folder, base)
         with loading(str(folder)):
             return PeftModel.from_pretrained(model, str(folder))
-    model, missing = _from_pretrained(str(folder), None, tokenizer, says=says)
+    own = _named(base, str(folder), None)
+    model, missing = _from_pretrained(str(folder), own, tokenizer, says=says)
     if missing:  # transformers has drawn them at random
         raise UsageError(f"its weights lack {', '.join(sorted(missing)[:3])}")
     return model
 
 
 def _from_pretrained(
-    source: str, revision: str | None, tokenizer: PreTrainedTokenizerBase, *, says: bool
+    source: str, how: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, says: bool
 ) -> tuple[PreTrainedModel, set[str]]:
     """Load weights; give the names of those that were not there as well."""
     kind = AutoModelForSeq2SeqLM if says else AutoModelForSequenceClassification
-    labels = {} if says else {"num_labels": 2}
+    settings = {**may_run(how), **({} if says else {"num_labels": 2})}
+    refuse_pickles(Path(source), how)
     with loading(source):
         model, info = kind.from_pretrained(
-            source, revision=revision, dtype=torch.float32, output_loading_info=True, **labels
+            source, revision=how.revision, dtype=torch.float32, output_loading_info=True, **settings
         )
     # A decoder's head reads at the last token that does not pad.
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
@@ -185,14 +191,16 @@ def _from_pretrained(
 
 
 def _says_yes_or_no(how: ModelConfig, output: str, tokenizer: PreTrainedTokenizerBase) -> bool:
-    source = resolve(how.name)
+    source = source_of(how.name)
     if is_adapter(Path(source)):
         raise UsageError(
             f"verifier.model.name: {how.name} holds an adapter; a verifier starts from whole "
             "weights. Name the adapter's base, or merge them."
         )
     with loading(source):
-        config = AutoConfig.from_pretrained(source, revision=how.revision)
+        config = AutoConfig.from_pretrained(
+            source, revision=how.revision, trust_remote_code=how.trust_remote_code
+        )
     says = output == "yes_no" or (output == "auto" and config.is_encoder_decoder)
     refuse_kind(config, tokenizer, how.name, says=says)
     return says

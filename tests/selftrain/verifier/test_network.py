@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny_networks import END, PAD, about, make_network, make_tasks, settings
 
-from selftrain.config import VerifierConfig
+from selftrain.config import ModelConfig, VerifierConfig
 from selftrain.errors import UsageError
 from selftrain.verifier.learning.inputs import Encoded, reads_of
 from selftrain.verifier.learning.learn import learn
@@ -61,7 +61,7 @@ def test_what_is_saved_scores_the_same_once_loaded(
 ) -> None:
     verifier = start(settings(networks[kind]))
     save(verifier, tmp_path)
-    assert scores(load(tmp_path, "cpu")) == scores(verifier)
+    assert scores(load(tmp_path, ModelConfig(device="cpu"))) == scores(verifier)
 
 
 @pytest.mark.parametrize("kind", ["roberta", "llama", "t5", "t5 head"])
@@ -75,7 +75,7 @@ def test_a_learnt_adapter_and_its_head_score_the_same_once_loaded(
     learn(verifier, make_tasks(), make_tasks(2), config, 0, advance=lambda _: None)
     save(verifier, tmp_path)
     assert not (tmp_path / "model.safetensors").exists()
-    assert scores(load(tmp_path, "cpu")) == scores(verifier) != before
+    assert scores(load(tmp_path, ModelConfig(device="cpu"))) == scores(verifier) != before
 
 
 def test_an_adapter_learns_all_of_a_head_and_adapts_the_rest(networks: dict[str, Path]) -> None:
@@ -186,7 +186,7 @@ def test_settings_of_a_generator_are_refused(key: str, value: object, says: str)
 
 def test_a_folder_that_is_no_verifier_is_named(networks: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"llama holds no verifier\.json"):
-        load(networks["llama"])
+        load(networks["llama"], ModelConfig())
 
 
 @pytest.mark.parametrize("damage", ["about", "key", "weights", "head", "tokenizer"])
@@ -206,5 +206,5 @@ def test_a_damaged_verifier_is_one_sentence(
     else:
         (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(UsageError, match="the verifier in it cannot be loaded") as caught:
-        load(tmp_path, "cpu")
+        load(tmp_path, ModelConfig(device="cpu"))
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
