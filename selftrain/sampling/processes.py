@@ -1,160 +1,141 @@
-"""Work spread over the addresses of a server: each takes what it can, others what it leaves.
+"""Sampling by all processes of a launch: each holds the model and draws its part of the requests.
 
-What work shares a key goes to the same address, as far as none idles: a server has read that prompt
-already. An address that fails for good has its work done by the others. What is asked is in
-address.py.
+A sample depends on its own seed, so who draws it changes nothing but rounding. Parts follow from
+the requests alone, so that a run that goes on repeats them. How processes are told is in
+selftrain/processes/; a part is drawn by the sampler that a single process would have.
 """
 
-import logging
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Condition, Event, Thread
-from typing import Generic, TypeVar
-from zlib import crc32
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heapreplace
+from itertools import chain
+from pathlib import Path
 
-from selftrain.sampling.address import Address
-from selftrain.sampling.retry import NoAnswer
+from selftrain import models
+from selftrain.config import ModelConfig
+from selftrain.errors import UsageError
+from selftrain.processes import Crew, Held
+from selftrain.sampling.completion import Completion, Request, Sampler
 
-Result = TypeVar("Result")
-Do = Callable[[Address, int, Event], Result]
-"""Does one piece of work, by its number, at an address, until it is done or the event is set."""
-
-_LOG = logging.getLogger(__name__)
+_PIECES = 4
+"""A prompt's samples stay in one process unless they are more than one of so many pieces of a
+process's part."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended(Generic[Result]):
-    """A piece of work that is done, or a failure that ends all."""
+class SpreadSampler:
+    """Samples from one model in all processes; made by `load_spread`."""
 
-    number: int
-    result: Result | None
-    error: BaseException | None
+    def __init__(self, crew: Crew, held: Held[Sampler]) -> None:
+        self._crew = crew
+        self._held = held
 
+    @property
+    def context_tokens(self) -> int:
+        """Give how many tokens prompt and completion may have together."""
+        return self._held.own.context_tokens
 
-def spread(
-    do: Do[Result],
-    keys: Sequence[str],
-    addresses: Sequence[Address],
-    concurrency: int,
-    advance: Callable[[int], object],
-) -> list[Result]:
-    """Do a piece of work for each key, `concurrency` at once at each address; give their results.
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, as the model reads it."""
+        return self._held.own.count_tokens(texts)
 
-    `advance` is told the number of each piece that is done. The first failure ends the rest and is
-    raised, but for NoAnswer while another address answers.
-    """
-    work = _Work(keys, addresses)
-    ended: SimpleQueue[_Ended[Result]] = SimpleQueue()
-    for place, address in enumerate(addresses):
-        for _ in range(0 if address.is_dead else min(concurrency, len(keys))):
-            # Daemons: one that hangs on a dead address holds up nobody's end.
-            Thread(target=_labour, args=(do, work, place, ended), daemon=True).start()
-    results: dict[int, Result | None] = {}
-    try:
-        while len(results) < len(keys):
-            one = ended.get()
-            if one.error is not None:
-                raise one.error
-            if one.number not in results:
-                results[one.number] = one.result
-                advance(one.number)
-    finally:
-        work.stop()
-    return [results[number] for number in range(len(keys))]  # type: ignore[misc]
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+    ) -> list[Completion]:
+        """Draw one completion a request; see `Sampler`.
 
-
-def _labour(
-    do: Do[Result], work: "_Work", place: int, ended: "SimpleQueue[_Ended[Result]]"
-) -> None:
-    """Work at one address until there is nothing left, or it is dead."""
-    while (number := work.take(place)) is not None:
-        try:
-            result = do(work.addresses[place], number, work.stopped[place])
-        except NoAnswer as error:
-            if not work.give_up(place, error.what):
-                ended.put(_Ended(number, None, error))
-            return
-        except BaseException as error:
-            ended.put(_Ended(number, None, error))
-            return
-        work.finish(place, number)
-        ended.put(_Ended(number, result, None))
-
-
-class _Work:
-    """What is left to do, and who does what."""
-
-    def __init__(self, keys: Sequence[str], addresses: Sequence[Address]) -> None:
-        self.addresses = addresses
-        self.stopped = [Event() for _ in addresses]
-        self._groups = _deal(keys, len(addresses))
-        """By address: its groups of one key, each a queue of numbers."""
-        self._under_way: list[set[int]] = [set() for _ in addresses]
-        self._num_left = len(keys)
-        self._changed = Condition()
-
-    def take(self, place: int) -> int | None:
-        """Give an address its next piece, another's last group where it has none.
-
-        Waits while others are at work, who may leave theirs. None where there is nothing to do.
+        `advance` hears of this process's part as it is drawn, and of the others' when all is.
         """
-        with self._changed:
-            while not self.stopped[place].is_set() and self._num_left:
-                if not self._groups[place]:
-                    longest = max(self._groups, key=len)
-                    if not longest:
-                        self._changed.wait()
-                        continue
-                    self._groups[place].append(longest.pop())
-                group = self._groups[place][0]
-                number = group.popleft()
-                if not group:
-                    self._groups[place].popleft()
-                self._under_way[place].add(number)
-                return number
-        return None
-
-    def finish(self, place: int, number: int) -> None:
-        """Note that a piece is done; that of an address given up is another's by now."""
-        with self._changed:
-            if number in self._under_way[place]:
-                self._under_way[place].remove(number)
-                self._num_left -= 1
-                self._changed.notify_all()
-
-    def give_up(self, place: int, why: str) -> bool:
-        """Leave an address's work to the others; tell whether there are any."""
-        with self._changed:
-            if self.stopped[place].is_set():
-                return True
-            self.addresses[place].is_dead = True
-            self.stopped[place].set()
-            num_left = sum(not address.is_dead for address in self.addresses)
-            if self._under_way[place]:
-                self._groups[place].append(deque(sorted(self._under_way[place])))
-                self._under_way[place].clear()
-            self._changed.notify_all()
-        if num_left:
-            others = "other server" if num_left == 1 else f"{num_left} other servers"
-            _LOG.warning("%s. Its work goes to the %s.", why, others)
-        return num_left > 0
-
-    def stop(self) -> None:
-        """Wake and end all who wait."""
-        with self._changed:
-            for event in self.stopped:
-                event.set()
-            self._changed.notify_all()
+        prompts = list(dict.fromkeys(request.prompt for request in requests))
+        sizes = dict(zip(prompts, self.count_tokens(prompts), strict=True)) if prompts else {}
+        parts = divide(requests, sizes, max_new_tokens, self._crew.size)
+        found = self._crew.divide(
+            _sample_part,
+            self._held,
+            [([requests[i] for i in part], temperature, max_new_tokens) for part in parts],
+            advance=advance,
+        )
+        advance(len(requests) - len(parts[0]))
+        drawn = dict(zip(chain(*parts), chain(*found), strict=True))
+        return [drawn[i] for i in range(len(requests))]
 
 
-def _deal(keys: Sequence[str], num_addresses: int) -> list[deque[deque[int]]]:
-    """Give each key an address, the same each time, and its work in order."""
-    groups: dict[str, deque[int]] = {}
-    for number, key in enumerate(keys):
-        groups.setdefault(key, deque()).append(number)
-    dealt: list[deque[deque[int]]] = [deque() for _ in range(num_addresses)]
-    for key, group in groups.items():
-        dealt[crc32(key.encode(errors="surrogatepass")) % num_addresses].append(group)
-    return dealt
+def load_spread(crew: Crew, config: ModelConfig, trained: Path | None) -> SpreadSampler:
+    """Load a model for sampling in all processes at once.
+
+    Raises UsageError where it is not there, or not on all machines.
+    """
+    if config.device.partition(":")[2]:
+        raise UsageError(
+            f"model.device is {config.device}, which all {crew.size} processes would share; with "
+            "`auto` each takes its own GPU."
+        )
+    if config.engine == "vllm":
+        raise UsageError(
+            f"model.engine: vllm samples in one process, and {crew.size} were started. Start one, "
+            "or let transformers sample, or name a list of vLLM servers in model.server."
+        )
+    where = trained.resolve() if trained else None
+    return SpreadSampler(crew, crew.hold(_load_part, config, where))
+
+
+def divide(
+    requests: Sequence[Request], sizes: Mapping[str, int], max_new_tokens: int, num_parts: int
+) -> list[list[int]]:
+    """Deal the numbers of requests out into parts of like work, each number once, in rising order.
+
+    Requests of one prompt, of `sizes` tokens, stay together, so that it is read once, unless there
+    are so few prompts that a part would have far too much. The largest piece goes first, each to
+    the part that has least: at most a piece more than its share.
+    """
+    most = max(1, -(-len(requests) // (num_parts * _PIECES)))
+    pieces: list[tuple[int, list[int]]] = []
+    for prompt, numbers in _by_prompt(requests).items():
+        for start in range(0, len(numbers), most):
+            piece = numbers[start : start + most]
+            pieces.append((sizes[prompt] + len(piece) * max_new_tokens, piece))
+    # Equal pieces stay in the order of their requests, so that parts are the same at every start.
+    pieces.sort(key=lambda piece: (-piece[0], piece[1]))
+    loads = [(0, number) for number in range(num_parts)]
+    heapify(loads)
+    parts: list[list[int]] = [[] for _ in range(num_parts)]
+    for cost, piece in pieces:
+        load, number = loads[0]
+        parts[number] += piece
+        heapreplace(loads, (load + cost, number))
+    return [sorted(part) for part in parts]
+
+
+def _by_prompt(requests: Sequence[Request]) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for number, request in enumerate(requests):
+        groups.setdefault(request.prompt, []).append(number)
+    return groups
+
+
+def _load_part(config: ModelConfig, trained: Path | None) -> Sampler:
+    """Load the model in one process."""
+    if trained is not None and not trained.is_dir():
+        raise UsageError(
+            f"{trained} is not there on {socket.gethostname()}. Over several machines, a run lies "
+            "in a folder that all of them share."
+        )
+    return models.load_local_sampler(config, trained)
+
+
+def _sample_part(
+    sampler: Sampler,
+    requests: Sequence[Request],
+    temperature: float,
+    max_new_tokens: int,
+    *,
+    advance: Callable[[int], object],
+) -> list[Completion]:
+    """Draw one process's part."""
+    return sampler.sample(
+        requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+    )
