@@ -146,7 +146,8 @@ def refuse_served(config: ModelConfig) -> None:
     if config.server is not None:
         raise UsageError(
             f"model.server: {config.name} lies on {', '.join(config.servers)}, so it can "
-            "neither be trained nor take what was trained. A server may hold propose.model and solve.model."
+            "neither be trained nor take what was trained. A server may hold propose.model and "
+            "solve.model."
         )
 
 
