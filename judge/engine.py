@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from judge.export import call_export
 from judge.identity import Kind
 from judge.literal import Malformed, Tree, parse
 from judge.records import JudgeError, Limits, Outcome
 
 if TYPE_CHECKING:
     from wasmtime import Engine
-    from wasmtime.component import Component, ExportIndex, Linker
+    from wasmtime.component import Component, ExportIndex, Func, Linker
 
 WASM_STACK_BYTES = 64 << 20
 """More than the guest ever needs: its own limits come first, and those depend on no processor."""
@@ -131,6 +132,7 @@ class World:
         self.wants_memory = False
         self.fuel_spent = 0
         self.broken = False
+        self.functions: dict[str, Func] = {}
         self.store = wasmtime.Store(self.guest.engine)
         self.store.set_limits(memory_size=limits.memory_bytes)
         # Starting is not the program's: a budget too small for it would look like a broken engine.
@@ -167,11 +169,9 @@ class World:
         """Call an export of the guest; whatever the program does comes back as a Reply."""
         import wasmtime
 
-        function = self.instance.get_func(self.store, self.guest.index(export))
-        assert function is not None
+        function = self.function(export)
         try:
-            text = function(self.store, *arguments)
-            function.post_return(self.store)
+            text = call_export(self.store, function, arguments)
         except wasmtime.WasmtimeError as error:
             self.broken = True
             return trapped(str(error))
@@ -180,6 +180,14 @@ class World:
         finally:
             self.fuel_spent = self.fuel_given - self.store.get_fuel()
         return self.reply(text)
+
+    def function(self, export: str) -> "Func":
+        """Return a function of the instance."""
+        if export not in self.functions:
+            function = self.instance.get_func(self.store, self.guest.index(export))
+            assert function is not None, export
+            self.functions[export] = function
+        return self.functions[export]
 
     def reply(self, text: str) -> Reply:
         """Read a reply, and remember whether memory was short."""
