@@ -8,6 +8,7 @@ Where a definition ends is decided in stopping.py.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -15,9 +16,18 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.sampling.completion import Completion, FinishReason, Request
-from selftrain.sampling.prompts import read_prompts
+from selftrain.sampling.decoding import (
+    CommonPrefix,
+    Decoder,
+    RepeatedDecoder,
+    SharedDecoder,
+    can_share,
+    read_common,
+)
 from selftrain.sampling.stopping import DefinitionEnd
 
+FEWEST_COMMON = 16
+"""Tokens that all prompts must begin with for these to be read apart."""
 COMPACT_BELOW = 0.75
 """Finished rows leave when less than this share goes on: leaving costs a copy of the cache."""
 
@@ -37,6 +47,8 @@ class TransformersSampler:
         self._tokenizer = tokenizer
         self._batch_size = batch_size
         self._context_tokens = context_tokens
+        self._shares = can_share(model)
+        self._common: CommonPrefix | None = None
         self._end = DefinitionEnd(tokenizer, model.config.get_text_config().vocab_size)
         self._end_of_text = np.array(sorted(_end_tokens(model, tokenizer)), dtype=np.int64)
 
@@ -74,9 +86,10 @@ class TransformersSampler:
                 advance(1)
             else:
                 fitting.append(_Row(index, prompt, request.seed))
+        common = self._common_prefix([row.prompt for row in fitting])
         for batch in self._batches(fitting):
             run = _Batch(batch, max_new_tokens)
-            self._decode(run, temperature, max_new_tokens, advance)
+            self._decode(run, common, temperature, max_new_tokens, advance)
             for row, completion in zip(batch, self._completions(run), strict=True):
                 completions[row.index] = completion
         return [completion for completion in completions if completion is not None]
@@ -87,66 +100,83 @@ class TransformersSampler:
         for start in range(0, len(rows), self._batch_size):
             yield rows[start : start + self._batch_size]
 
+    def _common_prefix(self, prompts: Sequence[list[int]]) -> CommonPrefix | None:
+        """Read what all prompts begin with, if it is worth it; the last one read is kept."""
+        if not self._shares or not prompts:
+            return None
+        # A prompt's last token is read with its rows, since something must say what follows.
+        first, last = min(prompts), max(prompts)
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(first[:-1], last[:-1], strict=False))
+        tokens = [token for token, _ in same]
+        if first == last or len(tokens) < FEWEST_COMMON:
+            return None
+        if self._common is None or self._common.tokens != tokens:
+            self._common = None
+            self._common = read_common(self._model, tokens)
+        return self._common
+
     def _decode(
         self,
         batch: "_Batch",
+        common: CommonPrefix | None,
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
     ) -> None:
-        logits, cache, mask = read_prompts(self._model, [row.prompt for row in batch.rows])
+        prompts = [row.prompt for row in batch.rows]
+        decoder: Decoder
+        if self._shares:
+            decoder = SharedDecoder(self._model, prompts, common)
+        else:
+            decoder = RepeatedDecoder(self._model, prompts)
         for step in range(max_new_tokens):
-            drawn, logprobs = _draw(logits, batch.uniforms[batch.places, step], temperature)
-            num_finished = self._record(batch, drawn, logprobs, last=step + 1 == max_new_tokens)
+            drawn, logprobs = _draw(decoder.logits, batch.uniforms[batch.places, step], temperature)
+            num_finished = self._record(
+                batch, drawn, logprobs, step, last=step + 1 == max_new_tokens
+            )
             if num_finished:
                 advance(num_finished)
             if not batch.going.any():
                 return
             kept = batch.compact()
             if kept is not None:
-                chosen = torch.from_numpy(kept).to(mask.device)
-                cache.batch_select_indices(chosen)
-                mask, drawn = mask[chosen], drawn[kept]
-            mask = torch.nn.functional.pad(mask, (0, 1), value=1)
-            logits = self._model(
-                input_ids=torch.from_numpy(drawn).to(mask.device)[:, None],
-                attention_mask=mask,
-                position_ids=mask.sum(dim=1, keepdim=True) - 1,
-                cache=cache,
-                use_cache=True,
-            ).logits[:, -1]
+                decoder.keep_rows(torch.from_numpy(kept).to(self._model.device))
+                drawn = drawn[kept]
+            decoder.step(torch.from_numpy(drawn).to(self._model.device))
 
     def _record(
-        self, batch: "_Batch", drawn: NDArray[np.int64], logprobs: NDArray[np.float64], last: bool
+        self,
+        batch: "_Batch",
+        drawn: NDArray[np.int64],
+        logprobs: NDArray[np.float64],
+        step: int,
+        *,
+        last: bool,
     ) -> int:
         """Note what was drawn for the rows that go on; give how many of them are now finished."""
         going = batch.going
         crossed, batch.at_line_start = self._end.update(batch.at_line_start, drawn)
         stopped = crossed | np.isin(drawn, self._end_of_text)
-        for place, token, logprob in zip(
-            batch.places[going], drawn[going], logprobs[going], strict=True
-        ):
-            batch.tokens[place].append(int(token))
-            batch.sum_logprob[place] += logprob
-        for place in batch.places[going & stopped]:
-            batch.stopped[place] = True
-        before = int(going.sum())
+        places = batch.places[going]
+        batch.tokens[places, step] = drawn[going]
+        batch.num_tokens[places] = step + 1
+        batch.sum_logprob[places] += logprobs[going]
+        batch.stopped[batch.places[going & stopped]] = True
         batch.going = np.zeros_like(going) if last else going & ~stopped
-        return before - int(batch.going.sum())
+        return int(going.sum() - batch.going.sum())
 
     def _completions(self, batch: "_Batch") -> Iterator[Completion]:
         """Decode each row after its prompt's last token, so that no leading blank is dropped."""
-        for row, tokens, stopped, logprob in zip(
-            batch.rows, batch.tokens, batch.stopped, batch.sum_logprob, strict=True
-        ):
+        for place, row in enumerate(batch.rows):
+            tokens = batch.tokens[place, : batch.num_tokens[place]].tolist()
             ended = bool(tokens) and tokens[-1] in self._end_of_text
             anchor = row.prompt[-1:]
             text = str(self._tokenizer.decode([*anchor, *(tokens[:-1] if ended else tokens)]))
             yield Completion(
                 text=text[len(self._tokenizer.decode(anchor)) :],
-                finish_reason=FinishReason.STOP if stopped else FinishReason.LENGTH,
+                finish_reason=FinishReason.STOP if batch.stopped[place] else FinishReason.LENGTH,
                 num_tokens=len(tokens),
-                sum_logprob=float(logprob),
+                sum_logprob=float(batch.sum_logprob[place]),
             )
 
 
@@ -162,7 +192,8 @@ class _Batch:
 
     def __init__(self, rows: list[_Row], max_new_tokens: int) -> None:
         self.rows = rows
-        self.tokens: list[list[int]] = [[] for _ in rows]
+        self.tokens = np.zeros((len(rows), max_new_tokens), dtype=np.int64)
+        self.num_tokens = np.zeros(len(rows), dtype=np.int64)
         self.sum_logprob = np.zeros(len(rows))
         self.stopped = np.zeros(len(rows), dtype=np.bool_)
         self.uniforms = np.stack([_uniforms(row.seed, max_new_tokens) for row in rows])

@@ -1,0 +1,208 @@
+"""Decoding: a model reads the prompts of a batch of rows, then takes a token a row, step by step.
+
+There are two ways. `SharedDecoder` keeps what was read of a prompt once for all its rows, and what
+all prompts begin with once for the batch (shared_prefix.py). `RepeatedDecoder` copies it to each
+row, for classes of models that attend in a way of their own; `can_share` tries out which are not.
+Nothing is drawn here; local.py does that.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, Protocol
+
+import torch
+from transformers import PreTrainedModel
+
+from selftrain.sampling.prompts import read_prompts
+from selftrain.sampling.shared_prefix import NAME, DoesNotFit, KeysValues, SharedPrefixCache
+
+PIECE_TOKENS = 8192
+"""Prompt tokens that go through the model together."""
+# Attention functions take a mask of four dimensions as it is; this one is looked at by nobody.
+_NO_MASK = torch.ones(1, 1, 1, 1, dtype=torch.bool)
+
+
+class Decoder(Protocol):
+    """Rows in the middle of being drawn."""
+
+    logits: torch.Tensor
+    """What may follow each row: rows x vocabulary."""
+
+    def step(self, drawn: torch.Tensor) -> None:
+        """Take in a token a row (rows, int64)."""
+        ...
+
+    def keep_rows(self, kept: torch.Tensor) -> None:
+        """Drop all rows but these, in this order."""
+        ...
+
+
+class CommonPrefix(NamedTuple):
+    """What all prompts of many batches begin with, read."""
+
+    tokens: list[int]
+    layers: list[KeysValues]
+    """A layer each, a single row."""
+
+
+def read_common(model: PreTrainedModel, tokens: list[int]) -> CommonPrefix:
+    """Read what prompts begin with; the model attends by `shared_prefix.NAME`."""
+    cache = SharedPrefixCache()
+    _read(model, cache, torch.tensor([tokens], device=model.device), None, start=0)
+    return CommonPrefix(tokens, cache.prompts)
+
+
+class SharedDecoder:
+    """Reads each prompt once for all its rows; the model attends by `shared_prefix.NAME`."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        prompts: Sequence[list[int]],
+        common: CommonPrefix | None = None,
+    ) -> None:
+        """Read the prompts, a row each; equal ones lie beside each other. With `common` they all
+        begin with it and go on.
+        """
+        self._model = model
+        start = len(common.tokens) if common else 0
+        self._cache = SharedPrefixCache(common.layers if common else None)
+        groups = [(prompt, len(list(group))) for prompt, group in groupby(prompts)]
+        rests = [prompt[start:] for prompt, _ in groups]
+        ids, mask = _padded(rests, model.device)
+        logits = [
+            _read(model, self._cache, ids[some], mask[some], start)
+            for some in _pieces(len(rests), ids.shape[1])
+        ]
+        counts = torch.tensor([count for _, count in groups], device=model.device)
+        owner = torch.arange(len(groups), device=model.device).repeat_interleave(counts)
+        self._cache.begin_drawing(owner, mask)
+        self._positions = (start + mask.sum(dim=1))[owner]
+        self.logits = torch.cat(logits)[owner]
+
+    def step(self, drawn: torch.Tensor) -> None:
+        """Take in a token a row (rows, int64)."""
+        self.logits = self._model(
+            input_ids=drawn[:, None],
+            attention_mask=_NO_MASK,
+            position_ids=self._positions[:, None],
+            cache=self._cache,
+            use_cache=True,
+            shared_prefix=self._cache,
+        ).logits[:, -1]
+        self._positions += 1
+
+    def keep_rows(self, kept: torch.Tensor) -> None:
+        """Drop all rows but these, in this order."""
+        self._cache.keep_rows(kept)
+        self._positions = self._positions[kept]
+
+
+class RepeatedDecoder:
+    """Copies what was read of a prompt to each of its rows."""
+
+    def __init__(self, model: PreTrainedModel, prompts: Sequence[list[int]]) -> None:
+        """Read the prompts, a row each; equal ones lie beside each other."""
+        self._model = model
+        self.logits, self._cache, self._mask = read_prompts(model, prompts)
+
+    def step(self, drawn: torch.Tensor) -> None:
+        """Take in a token a row (rows, int64)."""
+        self._mask = torch.nn.functional.pad(self._mask, (0, 1), value=1)
+        self.logits = self._model(
+            input_ids=drawn[:, None],
+            attention_mask=self._mask,
+            position_ids=self._mask.sum(dim=1, keepdim=True) - 1,
+            cache=self._cache,
+            use_cache=True,
+        ).logits[:, -1]
+
+    def keep_rows(self, kept: torch.Tensor) -> None:
+        """Drop all rows but these, in this order."""
+        self._cache.batch_select_indices(kept)
+        self._mask = self._mask[kept]
+
+
+@torch.inference_mode()
+def can_share(model: PreTrainedModel) -> bool:
+    """Try whether a model's class takes shared prefixes; if so it attends by them from now on.
+
+    Two prompts that begin alike, one of them with two rows, are decoded for two steps and compared
+    with the same tokens read in one go.
+    """
+    before = model.config._attn_implementation
+    rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 6]]
+    rows = [[token % model.config.get_text_config().vocab_size for token in row] for row in rows]
+    drawn = torch.tensor([[3, 2], [1, 4], [2, 2]], device=model.device)
+    wholes = [torch.tensor([[*row, *new]]) for row, new in zip(rows, drawn.tolist(), strict=True)]
+    plain = torch.cat([model(input_ids=w.to(model.device)).logits[:, -1] for w in wholes])
+    try:
+        model.set_attn_implementation(NAME)
+        decoder = SharedDecoder(model, rows, read_common(model, rows[0][:2]))
+        for tokens in drawn.T:
+            decoder.step(tokens)
+    except (DoesNotFit, TypeError, AttributeError, ValueError, IndexError, RuntimeError):
+        fits = False
+    else:
+        fits = _agree(decoder.logits, plain)
+    if not fits:
+        model.set_attn_implementation(before)
+    return fits
+
+
+def _agree(ours: torch.Tensor, plain: torch.Tensor) -> bool:
+    """Tell whether logits differ by rounding alone, which is coarse in half precision."""
+    tolerance = 1e-4 if plain.dtype == torch.float32 else 0.03
+    return bool((ours - plain).abs().max() <= tolerance * plain.abs().max())
+
+
+def _pieces(num_prompts: int, tokens: int) -> Iterator[slice]:
+    size = max(1, PIECE_TOKENS // tokens)
+    for begin in range(0, num_prompts, size):
+        yield slice(begin, begin + size)
+
+
+def _padded(rests: list[list[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pad on the left; give the tokens, and 1 where one stands."""
+    longest = max(map(len, rests))
+    ids = torch.zeros(len(rests), longest, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for i, rest in enumerate(rests):
+        ids[i, longest - len(rest) :] = torch.tensor(rest)
+        mask[i, longest - len(rest) :] = 1
+    return ids.to(device), mask.to(device)
+
+
+def _read(
+    model: PreTrainedModel,
+    cache: SharedPrefixCache,
+    ids: torch.Tensor,
+    mask: torch.Tensor | None,
+    start: int,
+) -> torch.Tensor:
+    """Read prompts (rows x tokens) that go on from `start` common tokens; give the last logits."""
+    seen = None
+    if start or (mask is not None and not mask.all()):
+        seen = _visible(torch.ones_like(ids) if mask is None else mask, start)
+    counted = torch.ones_like(ids) if mask is None else mask
+    out = model(
+        input_ids=ids,
+        attention_mask=seen,
+        position_ids=start + (counted.cumsum(dim=1) - 1).clamp(min=0),
+        cache=cache,
+        use_cache=True,
+        logits_to_keep=1,
+        shared_prefix=cache,
+    )
+    logits: torch.Tensor = out.logits[:, -1]
+    return logits
+
+
+def _visible(mask: torch.Tensor, start: int) -> torch.Tensor:
+    """Say which keys each token sees: rows x 1 x tokens x (common tokens and tokens)."""
+    rows, tokens = mask.shape
+    causal = torch.ones(tokens, tokens, dtype=torch.bool, device=mask.device).tril()
+    # Padding sees itself: attention to nothing would be no number.
+    itself = torch.eye(tokens, dtype=torch.bool, device=mask.device)
+    own = causal & mask.bool()[:, None] | itself
+    return torch.cat([own.new_ones(rows, tokens, start), own], dim=2)[:, None]
