@@ -1,20 +1,17 @@
 """The epochs of a round: which models are kept and measured, and which one is the round's.
 
-An epoch is chosen on the dev puzzles, never on the held-out ones. Training is in finetune.py.
+An epoch is chosen on the dev puzzles, never on the held-out ones. Training is in finetune/.
 """
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 
 from puzzles import Puzzle
 from selftrain.evaluate import EVALUATED, GREEDY, evaluate
 from selftrain.experiment import Experiment
-from selftrain.files import write_json
+from selftrain.files import link, write_json
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 
@@ -58,7 +55,7 @@ def measure_epochs(x: Experiment, here: RoundDirectory, generator: LazySampler) 
     if x.config.evaluate.epochs == "all":
         for epoch in epochs[:-1]:
             stage = here.epoch_stage(epoch)
-            try_puzzles(x, here, x.generator_of_epoch(here, epoch), x.held_out, stage)
+            try_puzzles(x, here, x.generator_of_epoch(here, epoch), x.measured, stage)
     if not (epochs and x.config.evaluate.epochs == "dev"):
         try_puzzles(x, here, generator, x.dev, here.dev_stage(epochs[-1] if epochs else 0))
 
@@ -77,12 +74,5 @@ def _adopt(here: RoundDirectory, epoch: int) -> None:
     for source in sorted(here.epoch_model(epoch).iterdir()):
         target = here.model / source.name
         target.unlink(missing_ok=True)
-        _link(source, target)
+        link(source, target)
     write_json(here.chosen_epoch, {"epoch": epoch})
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # A file system without hard links.
-        shutil.copyfile(source, target)

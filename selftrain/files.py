@@ -110,6 +110,14 @@ def replacing(path: Path) -> Iterator[TextIO]:
     unfinished.replace(path)
 
 
+def link(source: str | Path, target: str | Path) -> None:
+    """Give a file a second name, or where the file system has none, a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Give a fresh folder that becomes `path` when, and only when, the block ends well."""

@@ -7,9 +7,11 @@ candidates by judge.py and do nothing else. `x.once` does a shard of a stage onc
 process finished it, its rows are read instead. How that is done is in experiment.py.
 """
 
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 from puzzles.near import NearIndex
 from puzzles.seen import Seen
@@ -24,7 +26,9 @@ from selftrain.evaluate import EVALUATED
 from selftrain.experiment import Experiment
 from selftrain.files import read_rows, replacing_folder
 from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
-from selftrain.finetune import blocks, count_steps, fine_tune
+from selftrain.finetune.blocks import blocks, count_steps
+from selftrain.finetune.pieces import hold_back, texts_of
+from selftrain.finetune.train import Lessons, Places, fine_tune
 from selftrain.judge import JUDGED
 from selftrain.models import load_for_training, load_tokenizer
 from selftrain.propose import PROPOSALS, propose
@@ -119,30 +123,35 @@ def watch_diversity(x: Experiment, here: RoundDirectory) -> None:
 def train(x: Experiment, here: RoundDirectory) -> None:
     """Fine-tune the generator on the round's examples."""
     c = x.config
-    if here.model.exists():
-        return
-    start = (
-        x.run.round(here.number - 1).model
-        if c.finetune.start == "previous" and here.number > 1
-        else None
-    )
-    tokenizer = load_tokenizer(c.model)
-    texts = [row["prompt"] + row["completion"] for row in read_rows(here.examples)]
-    data = list(blocks(tokenizer, texts, c.finetune.block_tokens))
-    with x.timed(here, "fine-tune", 0, count_steps(len(data), c.finetune)) as advance:
-        model = load_for_training(c.model, c.finetune.method, start)
+    if not here.model.exists():
+        tokenizer = load_tokenizer(c.model)
+        texts = hold_back(texts_of(read_rows(here.examples)), c.finetune, c.seed)
+        lessons = Lessons(*(blocks(tokenizer, some, c.finetune) for some in texts))
         seed = derive_seed(c.seed, here.number, "fine-tune")
-        with replacing_folder(here.model) as folder:
-            keep = c.evaluate.epochs != "last"
-            fine_tune(model, data, c.finetune, seed, folder, keep_epochs=keep, advance=advance)
-            for saved in (folder, *folder.glob("epoch-*")):
-                tokenizer.save_pretrained(saved)
+        num_steps = count_steps(len(lessons.learnt), c.finetune)
+        keep = c.evaluate.epochs != "last"
+        with x.timed(here, "fine-tune", 0, num_steps) as advance:
+            model = load_for_training(c.model, c.finetune.method, start_of(x, here))
+            with replacing_folder(here.model) as folder:
+                places = Places(folder, here.training_state, here.tracker)
+                how = partial(fine_tune, say=x.progress.say, advance=advance, keep_epochs=keep)
+                how(model, lessons, c.finetune, seed, places)
+                for saved in (folder, *folder.glob("epoch-*")):
+                    tokenizer.save_pretrained(saved)
+    shutil.rmtree(here.training_state, ignore_errors=True)
+
+
+def start_of(x: Experiment, here: RoundDirectory) -> Path | None:
+    """Give what a round trains from: the round before's model, or None for the base model."""
+    if x.config.finetune.start == "previous" and here.number > 1:
+        return x.run.round(here.number - 1).model
+    return None
 
 
 def measure(x: Experiment, here: RoundDirectory, generator: LazySampler) -> None:
     """Evaluate a round's model on the held-out puzzles, and write the round's metrics."""
     measure_epochs(x, here, generator)
-    try_puzzles(x, here, generator, x.held_out, EVALUATED.stage)
-    round_files.write_evaluation(here, x.held_out, x.dev, {puzzle.family for puzzle in x.train})
+    try_puzzles(x, here, generator, x.measured, EVALUATED.stage)
+    round_files.write_evaluation(here, x.measured, x.dev, {puzzle.family for puzzle in x.train})
     measure_verifiers(x, here, generator)
     round_files.write_metrics(here, x.config)

@@ -19,6 +19,7 @@ from selftrain.diversity import read_diversity
 from selftrain.evaluate import EVALUATED, count_correct
 from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
+from selftrain.finetune.log import read_training, training_metrics
 from selftrain.judge import JUDGED
 from selftrain.near_training import near_rows
 from selftrain.run_directory import DEV, EPOCH, RoundDirectory
@@ -204,9 +205,8 @@ def _solving(here: RoundDirectory) -> Row:
 
 
 def _training(here: RoundDirectory) -> Row:
-    log = list(read_rows(here.training_log))
+    log = read_training(here.training_log)
     return {
         "train/num_examples": sum(1 for _ in read_rows(here.examples)),
-        "train/steps": len(log),
-        "train/final_loss": log[-1]["loss"],
+        **training_metrics(log),
     }

@@ -11,6 +11,8 @@ from selftrain.dev import split_dev
 from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_json, write_rows
+from selftrain.finetune.tracker import check_tracker
+from selftrain.held_out import draw_measured
 from selftrain.loop import Gather, invent_puzzles, self_train
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance
@@ -56,20 +58,23 @@ def build(
     """Make an experiment in a folder that is claimed, once all reference solutions are judged.
 
     `refused` says which puzzles could not be read, a sentence each. Raises UsageError where no
-    train puzzle is left, RunError where reference solutions fail.
+    train puzzle is left or a tracker's package is missing, RunError where reference solutions fail.
     """
+    check_tracker(config.finetune.tracker)
     progress = Progress(directory.log)
     for sentence in refused:
         progress.say(sentence)
     sound = with_sound_references(train, config, progress)
     shown, dev = split_dev(sound, config.puzzles.num_dev, config.seed)
+    # A sweep reads none.
+    kept_out = with_sound_references(held_out, config, progress) if held_out else []
     return Experiment(
         config=config,
         run=directory,
         train=shown,
         dev=dev,
-        # A sweep reads none.
-        held_out=with_sound_references(held_out, config, progress) if held_out else [],
+        measured=draw_measured(kept_out, config),
+        held_out=kept_out,
         progress=progress,
         load=lambda trained: models.load_sampler(config.model, trained),
         load_other=lambda other: models.load_sampler(other),

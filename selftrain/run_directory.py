@@ -75,6 +75,16 @@ class RoundDirectory:
         return self.path / "5-model"
 
     @property
+    def training_state(self) -> Path:
+        """What training goes on from when it was cut short; removed with the last of it."""
+        return self.path / "5-model.state"
+
+    @property
+    def tracker(self) -> Path:
+        """What a tracker writes that writes files; with times, so no two runs have the same."""
+        return self.path / "5-tracker"
+
+    @property
     def verifier(self) -> Path:
         """The verifier that learnt from the round's verdicts, with training log and calibrator."""
         return self.path / "5-verifier"
@@ -103,7 +113,7 @@ class RoundDirectory:
 
     @property
     def training_log(self) -> Path:
-        """Loss and learning rate of every step."""
+        """Loss and learning rate of every step, and the loss on what is held back."""
         return self.model / "training.jsonl"
 
     @property

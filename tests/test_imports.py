@@ -9,6 +9,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TRAINING = {"torch", "transformers", "peft", "accelerate"}
 MAY_TRAIN = {
+    "selftrain/doctor/boundary.py",
+    "selftrain/doctor/examine.py",
+    "selftrain/doctor/marks.py",
+    "selftrain/doctor/network.py",
+    "selftrain/doctor/writing.py",
     "selftrain/embeddings.py",
     "selftrain/finetune/attention.py",
     "selftrain/finetune/batch.py",

@@ -21,6 +21,7 @@ from selftrain.errors import RunError
 from selftrain.evaluate import EVALUATED
 from selftrain.experiment import Experiment
 from selftrain.files import Row, read_rows, write_json
+from selftrain.finetune.log import read_training, training_metrics
 from selftrain.loop import invent_puzzles, train
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
@@ -119,9 +120,9 @@ def make_arm(
         model = here.model if arm.data != BASE else None
         generator = LazySampler(lambda: x.load(model))
         measure_epochs(x, here, generator)
-        try_puzzles(x, here, generator, x.held_out, EVALUATED.stage)
+        try_puzzles(x, here, generator, x.measured, EVALUATED.stage)
         known_families = {puzzle.family for puzzle in x.train}
-        round_files.write_evaluation(here, x.held_out, x.dev, known_families)
+        round_files.write_evaluation(here, x.measured, x.dev, known_families)
         write_json(here.metrics, _metrics(x, here))
     here.remove_shards()
     if not x.config.ablate.keep_models:
@@ -188,12 +189,10 @@ def _metrics(x: Experiment, here: RoundDirectory) -> Row:
     metrics |= evaluation_metrics(rows, x.config.evaluate.k, x.config.seed)
     if here.examples.exists():
         taught = [(row["num_tokens"], row["passed"]) for row in read_rows(here.examples)]
-        log = list(read_rows(here.training_log))
         metrics |= {
             "train/num_examples": len(taught),
             "train/num_tokens": sum(size for size, _ in taught),
             "train/num_passed": sum(passed for _, passed in taught),
-            "train/steps": len(log),
-            "train/final_loss": log[-1]["loss"],
+            **training_metrics(read_training(here.training_log)),
         }
     return metrics

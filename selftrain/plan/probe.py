@@ -27,6 +27,7 @@ from selftrain.decontaminate import decontaminate
 from selftrain.errors import RunError
 from selftrain.experiment import Experiment
 from selftrain.filter import Filtered, filter_proposals, kept_puzzles
+from selftrain.held_out import draw_measured
 from selftrain.judge import Judged, Judging, judge_candidates
 from selftrain.plan.counts import Rates, rates_at_most
 from selftrain.plan.durations import Speeds
@@ -100,6 +101,7 @@ def probe_experiment(
         train=train,
         dev=dev,
         held_out=held_out,
+        measured=draw_measured(held_out, config),
         progress=Progress(),
         load=lambda trained: models.load_sampler(config.model, trained),
         load_other=lambda other: models.load_sampler(other),
@@ -116,7 +118,7 @@ def _probe(x: Experiment) -> Probe:
     attempts = x.attempts(_PROBED_ROUND)
     judged, solving, judging = _try(x.solver(generator), puzzles, attempts, x.judging, batch)
     trial = x.evaluation(_PROBED_ROUND)
-    _, trying, trying_judge = _try(generator, x.held_out, trial.samples, trial.judging, batch)
+    _, trying, trying_judge = _try(generator, x.measured, trial.samples, trial.judging, batch)
     x.release(generator)
     examples = list(curate(puzzles, judged, c.curate, c.seed, _PROBED_ROUND))
     speeds = Speeds(
@@ -134,7 +136,7 @@ def _probe(x: Experiment) -> Probe:
     return Probe(speeds, _rates(c, filtered, judged), written, batch, time.monotonic() - begun)
 
 
-def _ignore(_: int) -> None:
+def _ignore(_: object) -> None:
     """Take no notice of how far a stage is."""
 
 
@@ -264,12 +266,17 @@ def _compare(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
 
 def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
     """Time steps of fine-tuning on the pairs at hand, or on the train puzzles, and save nothing."""
-    from selftrain.finetune import blocks, fine_tune
+    from selftrain.finetune.blocks import blocks
+    from selftrain.finetune.pieces import Text
+    from selftrain.finetune.train import Lessons, Places, fine_tune
 
     c = x.config
     tokenizer = models.load_tokenizer(c.model)
-    texts = [one.prompt + one.completion for one in examples] or [puzzle.f for puzzle in x.train]
-    packed = list(blocks(tokenizer, texts, c.finetune.block_tokens))
+    # A prompt of its own each, as `finetune.loss_on: completion` learns from nothing else.
+    texts = [Text(one.prompt, one.completion) for one in examples] or [
+        Text("", puzzle.f) for puzzle in x.train
+    ]
+    packed = blocks(tokenizer, texts, c.finetune)
     wanted = (STEPS + 1) * c.finetune.batch_size
     data = [packed[i % len(packed)] for i in range(wanted)]
     model = models.load_for_training(c.model, c.finetune.method, None)
@@ -282,9 +289,12 @@ def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
             raise _Enough
 
     seed = derive_seed(c.seed, _PROBED_ROUND, "fine-tune")
-    once = c.finetune.model_copy(update={"epochs": 1})
+    once = c.finetune.model_copy(
+        update={"epochs": 1, "tracker": None, "checkpoint_steps": len(data)}
+    )
     with tempfile.TemporaryDirectory() as folder, suppress(_Enough):
-        fine_tune(model, data, once, seed, Path(folder), advance=advance)
+        places = Places(*(Path(folder) / name for name in ("model", "state", "tracker")))
+        fine_tune(model, Lessons(data), once, seed, places, say=_ignore, advance=advance)
     return tuple(after - before for before, after in pairwise(times[1:]))
 
 

@@ -33,6 +33,12 @@ COSTS = {
 }
 """What a round cost in units that do not depend on the machine."""
 
+LOSSES = {
+    "train/final_loss": "Loss at the last step",
+    "train/held_back_loss": "Loss on held-back examples, after the last epoch",
+}
+"""How a round's training ended."""
+
 WITHOUT_TIMINGS = (
     "Times differ between two runs of the same seed and are kept in timings.jsonl; "
     "`selftrain report RUN` adds them here."
@@ -102,14 +108,10 @@ def cost_section(run: Run, directory: RunDirectory, *, with_timings: bool) -> Se
                     ),
                 )
             )
-    if any("train/final_loss" in round_.metrics for round_ in run.rounds):
-        losses = (r.metrics.get("train/final_loss") for r in run.rounds)
-        rows.append(
-            (
-                "Loss at the last step",
-                *(ABSENT if loss is None else f"{loss:.3f}" for loss in losses),
-            )
-        )
+    for key, name in LOSSES.items():
+        if any(key in round_.metrics for round_ in run.rounds):
+            losses = (r.metrics.get(key) for r in run.rounds)
+            rows.append((name, *(ABSENT if loss is None else f"{loss:.3f}" for loss in losses)))
     if rows:
         heads = ("", *(f"Round {round_.number}" for round_ in run.rounds))
         blocks += [

@@ -90,14 +90,14 @@ def test_the_scarcest_arm_trains_on_all_it_has(done: Ablations) -> None:
 
 
 def test_tokens_are_counted_as_blocks_count_them(done: Ablations) -> None:
-    from selftrain.finetune import blocks
+    from selftrain.config import FinetuneConfig
+    from selftrain.finetune.pieces import pieces, texts_of
     from selftrain.models import load_tokenizer
 
     tokenizer = load_tokenizer(ModelConfig(name=str(done.model)))
     for row in examples(done, "wrong", 0)[:5]:
-        (block,) = blocks(tokenizer, [row["prompt"] + row["completion"]], 256)
-        learnt = int((block["labels"] != -100).sum())
-        assert row["num_tokens"] == learnt + 1  # The first token follows from nothing.
+        (piece,) = pieces(tokenizer, texts_of([row]), FinetuneConfig(block_tokens=256))
+        assert row["num_tokens"] == len(piece.tokens)
 
 
 @pytest.mark.parametrize(("name", "passed"), [("verified", True), ("wrong", False)])

@@ -1,0 +1,112 @@
+"""Checkpoints: what training goes on from when it was cut short, by accelerate's save_state.
+
+A checkpoint is a folder that takes its name once it is whole; the newest is kept. Its manifest
+holds the hash of every file: one that a disk damaged is told from one that can be used.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from selftrain.errors import RunError
+from selftrain.files import Row, read_json, write_json
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+MANIFEST = "checkpoint.json"
+_WEIGHTS = "trained.safetensors"
+
+
+def save_checkpoint(accelerator: "Accelerator", folder: Path, step: int, rows: list[Row]) -> None:
+    """Save a training's whole state after a step, and remove the checkpoints before it."""
+    path = folder / f"step-{step:08d}"
+    unfinished = path.with_name(path.name + ".unfinished")
+    if accelerator.is_main_process:
+        for left in folder.glob("step-*.unfinished"):
+            shutil.rmtree(left)
+        unfinished.mkdir(parents=True)
+    accelerator.wait_for_everyone()
+    accelerator.save_state(str(unfinished))
+    accelerator.wait_for_everyone()
+    if accelerator.is_main_process:
+        files = {name: _digest(unfinished / name) for name in _files(unfinished)}
+        write_json(unfinished / MANIFEST, {"step": step, "rows": rows, "files": files})
+        if path.exists():
+            shutil.rmtree(path)
+        unfinished.rename(path)
+        for older in folder.glob("step-*"):
+            if older != path:
+                shutil.rmtree(older)
+    accelerator.wait_for_everyone()
+
+
+def load_checkpoint(
+    accelerator: "Accelerator", folder: Path, say: Callable[[str], object]
+) -> tuple[int, list[Row]]:
+    """Go back to the newest checkpoint that is whole; give its step and the rows of the log so far.
+
+    Where none is, these are 0 and none, and nothing is changed.
+    """
+    found = sorted(folder.glob("step-????????"), reverse=True)
+    for path in found:
+        manifest = _manifest(path)
+        if manifest is not None:
+            accelerator.load_state(str(path))
+            return manifest["step"], manifest["rows"]
+        say(f"{path}: the checkpoint is damaged; training goes on from the one before, if any")
+    return 0, []
+
+
+def keep_trained_alone(accelerator: "Accelerator") -> None:
+    """Let checkpoints hold the weights that learn, not a frozen base besides an adapter.
+
+    FSDP saves its own shards of all weights.
+    """
+
+    def save(models: list[torch.nn.Module], weights: list[object], folder: str) -> None:
+        if not weights:
+            return
+        weights.clear()
+        if accelerator.is_main_process:
+            trained = {name: weight.detach() for name, weight in _trained(models[0]).items()}
+            save_file(trained, Path(folder) / _WEIGHTS)
+
+    def load(models: list[torch.nn.Module], folder: str) -> None:
+        if not models:
+            return
+        saved = load_file(Path(folder) / _WEIGHTS)
+        with torch.no_grad():
+            for name, weight in _trained(models.pop()).items():
+                weight.copy_(saved[name])
+
+    accelerator.register_save_state_pre_hook(save)
+    accelerator.register_load_state_pre_hook(load)
+
+
+def _trained(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+def _manifest(path: Path) -> Row | None:
+    """Read a checkpoint's manifest; None where it or a file that it names is not as it was."""
+    try:
+        manifest: Row = read_json(path / MANIFEST)
+        whole = all(_digest(path / name) == digest for name, digest in manifest["files"].items())
+    except (OSError, RunError):
+        return None
+    return manifest if whole else None
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
