@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selftrain.config import VerifierConfig
-from selftrain.files import replacing_folder, write_json, write_rows
+from selftrain.files import Row, replacing_folder, write_json, write_rows
+from selftrain.processes import everywhere
 from selftrain.verifier.learning.inputs import Reads
 from selftrain.verifier.tasks.task import Task
 
@@ -36,17 +37,32 @@ def train_verifier(
     of the dev tasks before anything is loaded. Raises RunError where training diverges.
     """
     from selftrain.verifier.calibration.calibrator import calibrator_to_row, refuse_one_class
-    from selftrain.verifier.learning.learn import learn
-    from selftrain.verifier.learning.network import load_base, save
+    from selftrain.verifier.learning.network import save
 
     refuse_one_class([label for label in _labels(dev) if label is not None])
-    verifier = load_base(config, reads, seed)
-    log = learn(verifier, train, dev, config, seed, advance=advance)
+    verifier, log = everywhere(_learnt, config, reads, train, dev, seed, advance=advance)
     calibrator = _calibrator(verifier, dev, config)
     with replacing_folder(folder) as unfinished:
         save(verifier, unfinished)
         write_rows(unfinished / LOG, log)
         write_json(unfinished / CALIBRATOR, calibrator_to_row(calibrator))
+
+
+def _learnt(
+    config: VerifierConfig,
+    reads: Reads,
+    train: Sequence[Task],
+    dev: Sequence[Task],
+    seed: int,
+    *,
+    advance: Callable[[int], object],
+) -> tuple["Verifier", list[Row]]:
+    """Load and train a verifier in one process, which meets the others in each step."""
+    from selftrain.verifier.learning.learn import learn
+    from selftrain.verifier.learning.network import load_base
+
+    verifier = load_base(config, reads, seed)
+    return verifier, learn(verifier, train, dev, config, seed, advance=advance)
 
 
 def _calibrator(verifier: "Verifier", dev: Sequence[Task], config: VerifierConfig) -> "Calibrator":
