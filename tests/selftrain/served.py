@@ -1,4 +1,4 @@
-"""A small server on loopback that speaks the completions protocol, answers by a sampler, and fails as told.
+"""A small server on loopback that speaks OpenAI's protocol, answers by a sampler, and fails as told.
 
 It is no model server: one process, one model, as much of the protocol as tests ask for.
 """
@@ -6,16 +6,22 @@ It is no model server: one process, one model, as much of the protocol as tests 
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from selftrain.sampling import Request, Sampler
+from selftrain.config import ModelConfig
+from selftrain.sampling import Completion, Request, Sampler
+from selftrain.sampling.connect import connect
+from selftrain.sampling.retry import Patience
+from selftrain.sampling.server import ServerSampler
 
 NAME = "codex"
-FAILURES = ("500", "429", "429 in 0.3 s", "429 in an hour", "no money", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "hang", "400", "401", "too long")  # fmt: skip
+FAILURES = ("500", "429", "429 in 0.3 s", "429 in an hour", "429 until a date", "no money", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "reset", "stall", "hang", "400", "401", "too long")  # fmt: skip
 """What the next request may meet; after the last of those told, all is well."""
 
 
@@ -42,6 +48,21 @@ class Served:
     closing: threading.Event = field(default_factory=threading.Event)
     slow_seconds: float = 0.0
     """How long each completion takes."""
+    most_choices: int = 64
+    """Completions that one request may ask for; more are refused."""
+    fewer: int = 64
+    """Completions that one answer has at most, whatever was asked for."""
+    repeats: bool = False
+    """Whether all completions of a request are the first."""
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    """Settings that it does not take, each with what it says."""
+    usage: bool = True
+    """Whether it counts tokens; as llama.cpp does, the first completion's alone."""
+    reply: Callable[[str], str] = lambda text: text
+    """What a chat makes of a completion."""
+    breaks_after: int | None = None
+    """Answers after which it breaks every connection."""
+    num_answered: int = 0
 
 
 @contextmanager
@@ -88,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
             served.num_tokenized += 1
             text = body["prompt" if served.kind == "vllm" else "content"]
             return self.answer(200, {"tokens": list(range(served.sampler.count_tokens([text])[0]))})
-        if self.path != "/v1/completions":
+        if self.path not in ("/v1/completions", "/v1/chat/completions"):
             return self.answer(404, {"error": {"message": "not found"}})
         with served.lock:
             served.asked.append(body)
@@ -100,33 +121,62 @@ class _Handler(BaseHTTPRequestHandler):
             served.at_once -= 1
         if failure:
             return self.fail(failure, body)
+        if served.breaks_after is not None and served.num_answered >= served.breaks_after:
+            self.close_connection = True
+            return None
+        if body["n"] > served.most_choices:
+            return self.answer(
+                400, {"error": {"message": f"n must be at most {served.most_choices}"}}
+            )
+        for name, said in served.refuses.items():
+            if name in body:
+                return self.answer(400, {"error": {"message": said, "param": name}})
+        served.num_answered += 1
         self.answer(200, self.complete(body))
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
         served = self.served
+        chat = "messages" in body
+        prompt = body["messages"][0]["content"] if chat else body["prompt"]
+        seed = body.get("seed", 0)
         with served.lock:
-            (done,) = served.sampler.sample(
-                [Request(body["prompt"], body["seed"])],
+            drawn = served.sampler.sample(
+                [
+                    Request(prompt, seed + (0 if served.repeats else i))
+                    for i in range(min(body["n"], served.fewer))
+                ],
                 temperature=body["temperature"],
-                max_new_tokens=body["max_tokens"],
+                max_new_tokens=body.get("max_tokens") or body["max_completion_tokens"],
                 advance=lambda _: None,
             )
-        text = done.text
-        for stop in body["stop"]:
+        choices = [{"index": i, **self.choice(one, body, chat)} for i, one in enumerate(drawn)]
+        usage = {"prompt_tokens": 7, "completion_tokens": drawn[0].num_tokens, "total_tokens": 1}
+        return {"id": "1", "choices": choices, "usage": usage if served.usage else None}
+
+    def choice(self, done: Completion, body: dict[str, Any], chat: bool) -> dict[str, Any]:
+        served, text, logprobs = self.served, done.text, None
+        for stop in body.get("stop", ()):
             text = text.split(stop)[0]
-        logprobs = None
-        if served.logprobs == "completions":
-            logprobs = {"token_logprobs": [done.sum_logprob, -1.0], "tokens": ["a", "b"]}
-        elif served.logprobs == "chat":
-            logprobs = {"content": [{"logprob": done.sum_logprob}, {"logprob": -1.0}]}
-        choice = {"index": 0, "text": text, "finish_reason": str(done.finish_reason), "logprobs": logprobs}  # fmt: skip
-        usage = {"prompt_tokens": 1, "completion_tokens": done.num_tokens, "total_tokens": 1}
-        return {"id": "1", "object": "text_completion", "choices": [choice], "usage": usage}
+        if served.logprobs and body.get("logprobs"):
+            form = "chat" if chat else served.logprobs
+            logprobs = (
+                {"token_logprobs": [done.sum_logprob, -1.0], "tokens": ["a", "b"]}
+                if form == "completions"
+                else {"content": [{"logprob": done.sum_logprob}, {"logprob": -1.0}]}
+            )
+        written = {"message": {"role": "assistant", "content": served.reply(text)}} if chat else {"text": text}  # fmt: skip
+        return {**written, "finish_reason": str(done.finish_reason), "logprobs": logprobs}
 
     def fail(self, failure: str, body: dict[str, Any]) -> None:
         message = {"error": {"message": f"as told: {failure}, {self.headers['Authorization']}", "code": None}}  # fmt: skip
         whole = self.complete(body)
         if failure == "drop":
+            self.close_connection = True
+        elif failure in ("reset", "stall"):
+            text = json.dumps(whole).encode()
+            self.send(200, text[: len(text) // 2], length=len(text))
+            if failure == "stall":
+                self.served.closing.wait(5)
             self.close_connection = True
         elif failure == "hang":
             self.served.closing.wait(5)
@@ -150,7 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
             message["error"]["code"] = "insufficient_quota"
             self.answer(429, message)
         elif failure.startswith("429"):
-            wait = {"429": None, "429 in 0.3 s": "0.3", "429 in an hour": "3600"}[failure]
+            soon = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+            wait = {"429": None, "429 in 0.3 s": "0.3", "429 in an hour": "3600", "429 until a date": soon}[failure]  # fmt: skip
             self.answer(429, message, {} if wait is None else {"Retry-After": wait})
         else:
             self.answer(int(failure), message)
@@ -158,10 +209,36 @@ class _Handler(BaseHTTPRequestHandler):
     def answer(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
         self.send(status, json.dumps(value).encode(), headers)
 
-    def send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+    def send(
+        self,
+        status: int,
+        body: bytes,
+        headers: dict[str, str] | None = None,
+        length: int | None = None,
+    ) -> None:
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
         self.wfile.write(body)
+
+
+QUICK = Patience(num_tries=4, num_limited_tries=4, timeout_seconds=0.4, first_wait_seconds=0.01)
+REQUESTS = [Request("def f(", seed) for seed in range(6)]
+
+
+def connected(served: Served, **settings: Any) -> ServerSampler:
+    return connect(ModelConfig(name=NAME, server=served.url, **settings), QUICK)
+
+
+def draw(
+    sampler: ServerSampler, requests: Sequence[Request] = REQUESTS, temperature: float = 0.9
+) -> list[Completion]:
+    return sampler.sample(
+        requests, temperature=temperature, max_new_tokens=50, advance=lambda _: None
+    )
+
+
+def texts(completions: Sequence[Completion]) -> list[str]:
+    return [one.text for one in completions]
