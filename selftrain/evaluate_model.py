@@ -15,6 +15,7 @@ from selftrain.dev import split_dev
 from selftrain.errors import RunError
 from selftrain.evaluate import count_correct, evaluate, evaluation_of
 from selftrain.files import Row, check_output, write_rows
+from selftrain.held_out import draw_measured
 from selftrain.humaneval import function_rows, names_functions, read_functions, with_room
 from selftrain.models import load_sampler
 from selftrain.progress import Progress
@@ -39,6 +40,8 @@ class Measured:
 
     rows: list[Row]
     """A row a puzzle."""
+    num_held_out: int
+    """Puzzles there are, measured or not."""
     max_new_tokens: int
     """Longest completion, in tokens."""
     shown: str = ""
@@ -86,8 +89,9 @@ def _measure_functions(config: Config) -> Measured:
     problems = read_functions(config.puzzles.held_out)
     sampler = load_sampler(config.model)
     config = with_room(config, sampler.context_tokens)
-    rows = function_rows(problems, config, sampler, Progress())
-    return Measured(rows, config.solve.max_new_tokens)
+    measured = {name: problems[name] for name in draw_measured(list(problems), config)}
+    rows = function_rows(measured, config, sampler, Progress())
+    return Measured(rows, len(problems), config.solve.max_new_tokens)
 
 
 def _measure_puzzles(config: Config) -> Measured:
@@ -95,11 +99,12 @@ def _measure_puzzles(config: Config) -> Measured:
     train, _ = split_dev(train, config.puzzles.num_dev, config.seed)
     progress = Progress()
     few_shot = _few_shot(train, config, progress)
-    puzzles = with_sound_references(held_out, config, progress)
-    failing = _failing(held_out, puzzles, config.puzzles.held_out)
+    measured = draw_measured(held_out, config)
+    puzzles = with_sound_references(measured, config, progress)
+    failing = _failing(measured, puzzles, config.puzzles.held_out)
     rows = list(_rows(config, few_shot, train, puzzles, progress))
     shown = f"{len(few_shot)} solved train puzzles of {config.puzzles.train}" if few_shot else ""
-    return Measured(rows, config.solve.max_new_tokens, shown, failing)
+    return Measured(rows, len(held_out), config.solve.max_new_tokens, shown, failing)
 
 
 def _few_shot(train: Sequence[Puzzle], config: Config, progress: Progress) -> list[Puzzle]:
@@ -153,7 +158,9 @@ def _failing(before: Sequence[Puzzle], sound: Sequence[Puzzle], tasks: str) -> s
 def _text(config: Config, measured: Measured) -> str:
     """Lay out head, Pass@k, notes and strata."""
     rows, n = measured.rows, config.evaluate.num_samples
-    head = f"{config.model.name} on {len(rows)} puzzles of {config.puzzles.held_out}, n = {n}"
+    of_all = f" of {measured.num_held_out}" if measured.num_held_out > len(rows) else ""
+    head = f"{config.model.name} on {len(rows)}{of_all} puzzles of {config.puzzles.held_out}, "
+    head += f"n = {n}"
     if measured.shown:
         head += f", after {measured.shown}"
     head += (

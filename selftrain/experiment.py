@@ -38,7 +38,7 @@ class Experiment:
     train: Sequence[Puzzle]
     """The train split, of which prompts are made."""
     held_out: Sequence[Puzzle]
-    """What Pass@k is measured on."""
+    """What is kept out of training."""
     progress: Progress
     load: Callable[[Path | None], Sampler]
     """Loads the base model (None), or the model that a round trained, for sampling."""
@@ -48,6 +48,8 @@ class Experiment:
     """Embeds puzzles by the base model, to see how varied they are; None leaves that out."""
     dev: Sequence[Puzzle] = ()
     """Train puzzles that choices are made on; no prompt shows them."""
+    measured: Sequence[Puzzle] = ()
+    """The held-out puzzles that Pass@k is measured on."""
     begun: float = field(default_factory=time.monotonic)
     """When this process began, on the monotonic clock in seconds."""
 

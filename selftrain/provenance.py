@@ -19,6 +19,7 @@ from puzzles import Puzzle, to_row
 from selftrain import models
 from selftrain.config import Config, ModelConfig
 from selftrain.gguf_file import sha256_of
+from selftrain.held_out import describe_measured
 
 PACKAGES = (
     "selftrain",
@@ -64,6 +65,7 @@ def provenance(
             "held_out": _digest(held_out),
             "num_refused": num_refused,
         },
+        "measured": describe_measured(len(held_out), config),
         "data": dict(data or {}),
         "model": describe_model(config.model),
         "proposer": describe_model(config.propose.model),

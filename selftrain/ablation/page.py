@@ -14,8 +14,9 @@ from selftrain.ablation.directory import AblationDirectory
 from selftrain.ablation.results import Result
 from selftrain.ablation.tables import arms_table, compared, comparisons_table, sentence
 from selftrain.config import Config
-from selftrain.files import replacing
-from selftrain.report.blocks import Figure, Page, Paragraph, Section, count, plain
+from selftrain.files import Row, read_json, replacing
+from selftrain.held_out import held_out_text
+from selftrain.report.blocks import Figure, Page, Paragraph, Section, plain
 from selftrain.report.columns import shown_ks
 from selftrain.report.html import to_html
 from selftrain.report.markdown import to_markdown
@@ -62,9 +63,8 @@ def make_page(directory: AblationDirectory, config: Config, results: Sequence[Re
     pool_seeds = [config.seed] if config.ablate.pool == "shared" else seeds
     if data := data_tables(directory, results, pool_seeds):
         sections.append(Section("What arms trained on", data))
-    return Page(
-        _headline(results, ks[0]), tuple(_facts(config, results)), tuple(sections), "Ablation"
-    )
+    facts = tuple(_facts(config, results, read_json(directory.run.provenance)))
+    return Page(_headline(results, ks[0]), facts, tuple(sections), "Ablation")
 
 
 def _headline(results: Sequence[Result], k: int) -> str:
@@ -75,11 +75,12 @@ def _headline(results: Sequence[Result], k: int) -> str:
     return f"Pass@{k} of {len(results)} arms; none of them is compared with another."
 
 
-def _facts(config: Config, results: Sequence[Result]) -> Iterator[str]:
+def _facts(config: Config, results: Sequence[Result], made_with: Row) -> Iterator[str]:
     estimate = results[0].pass_at_k[config.evaluate.k[0]]
     seeds = ", ".join(str(row["seed"]) for row in results[0].by_seed)
+    measured = held_out_text(estimate.num_puzzles, made_with)
     yield (
-        f"Base model {plain(config.model.name)}; {count(estimate.num_puzzles)} held-out puzzles, "
+        f"Base model {plain(config.model.name)}; {measured}, "
         f"n = {estimate.num_samples} samples a puzzle at temperature "
         f"{config.evaluate.temperature:g}, drawn by the same numbers in every arm. Pass@k is the "
         f"unbiased estimator, averaged over seeds ({seeds})."

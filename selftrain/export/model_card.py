@@ -13,6 +13,7 @@ from selftrain.export.text import (
     table,
 )
 from selftrain.files import Row, read_json
+from selftrain.held_out import held_out_text
 from selftrain.report.reading import read_run
 from selftrain.run_directory import RunDirectory
 
@@ -52,7 +53,7 @@ def _head(run: RunDirectory, config: Config, number: int, base: Row, *, is_adapt
         EvalResult(
             task_type="text-generation",
             dataset_type=held_out,
-            dataset_name=f"{metrics['eval/num_puzzles']} held-out puzzles of {held_out}",
+            dataset_name=f"{held_out_text(metrics['eval/num_puzzles'], told.made_with)} of {held_out}",
             metric_type=f"pass@{k}",
             metric_value=round(metrics[f"eval/pass@{k}"], 4),
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from selftrain.config import Config
 from selftrain.files import Row, read_json
+from selftrain.held_out import held_out_text
 from selftrain.report.blocks import interval, percent
 from selftrain.report.reading import read_run
 from selftrain.run_directory import RunDirectory
@@ -44,7 +45,7 @@ def measured_on(run: RunDirectory, config: Config, number: int) -> str:
     """Say what Pass@k was measured on, and how."""
     metrics = read_json(run.round(number).metrics)
     return (
-        f"Measured on {metrics['eval/num_puzzles']} held-out puzzles "
+        f"Measured on {held_out_text(metrics['eval/num_puzzles'], read_json(run.provenance))} "
         f"({source(config.puzzles.held_out)}), n = {metrics['eval/num_samples']} samples each at "
         f"temperature {config.evaluate.temperature}, by the estimator of Chen et al. 2021; "
         "intervals by bootstrap over families and the puzzles within."

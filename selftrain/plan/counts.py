@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from selftrain.config import Config, of_round
+from selftrain.held_out import num_measured
 
 MOST_TRIVIAL_ANSWERS = 111
 """Trivial answers of the type that has most, int (appendix C)."""
@@ -244,7 +245,9 @@ def _training(config: Config, new: int, examples: int, lengths: Lengths) -> Coun
 def _evaluation(config: Config, splits: Splits, lengths: Lengths, number: int) -> Counts:
     """Count the evaluations after a round; the base model has no epochs."""
     epochs = config.finetune.epochs if number else 1
-    held_out = splits.held_out * (epochs if config.evaluate.epochs == "all" else 1)
+    held_out = num_measured(splits.held_out, config) * (
+        epochs if config.evaluate.epochs == "all" else 1
+    )
     dev = splits.dev * (epochs if config.evaluate.epochs == "dev" else 1)
     puzzles, samples = held_out + dev, config.evaluate.num_samples
     reads = prompt_reads(puzzles * samples, samples, config.model.batch_size) + puzzles

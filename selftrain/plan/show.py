@@ -12,6 +12,7 @@ from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config
 from selftrain.dev import split_dev
+from selftrain.held_out import draw_measured
 from selftrain.plan.counts import (
     Splits,
     assumed_rates,
@@ -74,6 +75,7 @@ def read_all(config: Config) -> Puzzles:
     """Read the puzzles of a configuration, the dev part set aside. Raises UsageError."""
     train, held_out = read_splits(config.puzzles)
     shown, dev = split_dev(train, config.puzzles.num_dev, config.seed)
+    draw_measured(held_out, config)  # which refuses more than there are
     return Puzzles(shown, dev, held_out)
 
 

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 from selftrain.config import Config
+from selftrain.held_out import num_measured
 from selftrain.plan.counts import Counts, Splits
 from selftrain.plan.texts import RowBytes
 from selftrain.run_directory import RoundDirectory
@@ -18,8 +19,9 @@ def round_files(
     """
     here = RoundDirectory(Path(), 0)
     # Of earlier epochs, the counts stay and the candidates go.
-    candidates = splits.held_out * (config.evaluate.num_samples + 1)
-    counted = splits.held_out + splits.dev
+    measured = num_measured(splits.held_out, config)
+    candidates = measured * (config.evaluate.num_samples + 1)
+    counted = measured + splits.dev
     sizes = {
         here.proposals.name: counts.proposals * rows.proposal,
         here.puzzles.name: counts.puzzles * rows.puzzle,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from selftrain.config import Config
+from selftrain.held_out import num_measured
 from selftrain.plan.counts import Counts, Lengths, Rates, Splits, add_up
 from selftrain.plan.durations import Seconds, gpu_hours, in_all, stage_seconds
 from selftrain.plan.probe import Probe
@@ -165,11 +166,13 @@ def _title(plan: Plan, title: str) -> str:
         for who, model in (("proposals", c.propose.model), ("attempts", c.solve.model))
         if model
     ]
+    measured = num_measured(s.held_out, c)
+    sample = f", {measured} of these measured" if measured < s.held_out else ""
     return "\n".join(
         [
             f"{title}: the base model and {c.rounds} rounds",
             "; ".join([f"{c.model.name}{parameters}{adapter}", *others]),
-            f"{s.train} train, {s.dev} dev and {s.held_out} held-out puzzles",
+            f"{s.train} train, {s.dev} dev and {s.held_out} held-out puzzles{sample}",
         ]
     )
 

@@ -1,5 +1,6 @@
 """The table a run ends with on the terminal: plain text, aligned."""
 
+from selftrain.held_out import held_out_text
 from selftrain.report.blocks import count, interval, percent
 from selftrain.report.reading import read_run
 from selftrain.report.text_table import text_table
@@ -29,7 +30,8 @@ def final_table(directory: RunDirectory) -> str:
         )
     last = run.rounds[-1].metrics
     stated = (
-        f"{last['eval/num_puzzles']} held-out puzzles, n = {last['eval/num_samples']} samples each"
+        f"{held_out_text(last['eval/num_puzzles'], run.made_with)}, "
+        f"n = {last['eval/num_samples']} samples each"
     )
     lines = [text_table(rows), stated]
     if best := run.best_on_dev:

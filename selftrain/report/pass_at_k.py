@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from selftrain.files import Row
+from selftrain.held_out import held_out_text
 from selftrain.report.blocks import (
     ABSENT,
     Block,
@@ -39,7 +40,7 @@ def headline(run: Run) -> str:
     if not run.rounds or not run.ks:
         return "No round of this run is complete yet, so there is nothing to report."
     first, last, k = run.rounds[0], run.rounds[-1], run.ks[0]
-    puzzles = f"{count(last.metrics['eval/num_puzzles'])} held-out puzzles"
+    puzzles = held_out_text(last.metrics["eval/num_puzzles"], run.made_with)
     before, after = _stated(first.metrics, k), _stated(last.metrics, k)
     if first is last:
         who = "the base model" if last.number == 0 else f"round {last.number}"

@@ -59,6 +59,8 @@ class Run:
     """The complete rounds, in order."""
     under_way: tuple[int, ...]
     """Rounds that were begun and are not complete."""
+    made_with: Row
+    """What run.json says; empty where there is none."""
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -111,6 +113,7 @@ def read_run(directory: RunDirectory) -> Run:
             for number in range(settings["rounds"] + 1)
             if number not in numbers and directory.round(number).path.exists()
         ),
+        made_with=read_json(directory.provenance) if directory.provenance.exists() else {},
     )
 
 

@@ -135,7 +135,7 @@ def _on_held_out(x: Experiment, here: RoundDirectory, folder: Path) -> Row:
 
 
 def _held_out_tasks(x: Experiment, here: RoundDirectory) -> list[Task]:
-    puzzles = {puzzle.name: puzzle for puzzle in x.held_out}
+    puzzles = {puzzle.name: puzzle for puzzle in x.measured}
     rows = read_rows(here.evaluation_candidates)
     named = [
         (name, puzzles[name], list(group)) for name, group in groupby(rows, lambda row: row["name"])
