@@ -21,6 +21,7 @@ from selftrain.prompts import few_shot_puzzles
 from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.sampling import Sampler
 from selftrain.sampling.lazy import LazySampler
+from selftrain.sampling.spending import Bill, Spending, since, spending_to_row
 from selftrain.solve import Attempts
 from selftrain.verifier.learning.lazy import LazyVerifier
 
@@ -52,14 +53,17 @@ class Experiment:
     """The held-out puzzles that Pass@k is measured on."""
     begun: float = field(default_factory=time.monotonic)
     """When this process began, on the monotonic clock in seconds."""
+    bill: Bill = field(default_factory=Bill)
+    """What this process asked of servers."""
 
     def generator(self, number: int) -> LazySampler:
         """Give the model that round `number` ended with; round 0 has the base model."""
-        return LazySampler(lambda: self.load(self.run.round(number).model if number else None))
+        model = self.run.round(number).model if number else None
+        return LazySampler(lambda: self.load(model), self.bill)
 
     def generator_of_epoch(self, here: RoundDirectory, epoch: int) -> LazySampler:
         """Give the model after an epoch of a round, where every epoch is kept."""
-        return LazySampler(lambda: self.load(here.epoch_model(epoch)))
+        return LazySampler(lambda: self.load(here.epoch_model(epoch)), self.bill)
 
     def proposer(self, generator: LazySampler) -> LazySampler:
         """Give the model that proposes: one of its own, or the one that learns."""
@@ -72,7 +76,9 @@ class Experiment:
     @cached_property
     def _others(self) -> dict[ModelConfig | None, LazySampler]:
         named = {self.config.propose.model, self.config.solve.model} - {None}
-        return {m: LazySampler(partial(self.load_other, m)) for m in named if m is not None}
+        return {
+            m: LazySampler(partial(self.load_other, m), self.bill) for m in named if m is not None
+        }
 
     def reach_others(self) -> None:
         """Load the models besides the one that learns: a wrong name should end a run at once.
@@ -173,16 +179,41 @@ class Experiment:
     def timed(self, here: RoundDirectory, stage: str, shard: int, total: int) -> Iterator[Advance]:
         """Show and time a piece of work. Raises Paused before it where a limit is reached."""
         self._check_limits()
-        started, begun = datetime.now(UTC), time.monotonic()
-        with self.progress.stage(f"{here.name}  {stage:<9} {shard + 1}", total) as advance:
-            yield advance
+        started, begun, before = datetime.now(UTC), time.monotonic(), self.bill.total
+
+        def note(**more: object) -> None:
+            spent = since(before, self.bill.total)
+            self._note(here, stage, shard, started, time.monotonic() - begun, spent, more)
+
+        try:
+            with self.progress.stage(f"{here.name}  {stage:<9} {shard + 1}", total) as advance:
+                yield advance
+        except BaseException:
+            # What was asked of a server is paid for, though its answers are lost.
+            if self.bill.total != before:
+                note(cut_short=True)
+            raise
+        note()
+
+    def _note(
+        self,
+        here: RoundDirectory,
+        stage: str,
+        shard: int,
+        started: datetime,
+        seconds: float,
+        spent: Spending,
+        more: Row,
+    ) -> None:
         row = {
             "round": here.number,
             **({"place": here.label} if here.label else {}),
             "stage": stage,
             "shard": shard,
-            "seconds": round(time.monotonic() - begun, 3),
+            "seconds": round(seconds, 3),
             "started": started.isoformat(timespec="seconds"),
+            **spending_to_row(spent),
+            **more,
         }
         append_row(self.run.timings, row)
 

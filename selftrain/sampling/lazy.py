@@ -1,18 +1,20 @@
 """A sampler that loads its model when first asked: a resumed run may not need it.
 
-It draws nothing itself.
+It draws nothing itself, but puts on a bill what a server was asked for.
 """
 
 from collections.abc import Callable, Sequence
 
 from selftrain.sampling.completion import Completion, Request, Sampler
+from selftrain.sampling.spending import Bill, Billed, since
 
 
 class LazySampler:
     """The model of one round."""
 
-    def __init__(self, load: Callable[[], Sampler]) -> None:
+    def __init__(self, load: Callable[[], Sampler], bill: Bill | None = None) -> None:
         self._load = load
+        self._bill = bill or Bill()
         self._loaded: Sampler | None = None
 
     def sample(
@@ -24,9 +26,15 @@ class LazySampler:
         advance: Callable[[int], object],
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`."""
-        return self._sampler().sample(
-            requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
-        )
+        sampler = self._sampler()
+        before = sampler.spent if isinstance(sampler, Billed) else None
+        try:
+            return sampler.sample(
+                requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+            )
+        finally:
+            if isinstance(sampler, Billed) and before is not None:
+                self._bill.charge(since(before, sampler.spent))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, as the model reads it."""
