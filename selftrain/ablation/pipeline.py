@@ -90,7 +90,7 @@ def make_pool(
     pool = directory.pool(generator, x.config.seed)
     if not pool.metrics.exists():
         x.progress.say(f"seed {x.config.seed}: {generator.name} proposes and solves")
-        sampler = LazySampler(lambda: x.load_other(generator.model))
+        sampler = LazySampler(lambda: x.load_other(generator.model), x.bill)
         whole = x.config.curate.model_copy(update={"max_pairs": None, "choose": "random"})
         y = replace(x, config=x.config.model_copy(update={"curate": whole}))
         _share_index(x, y)
@@ -118,7 +118,7 @@ def make_arm(
             train(x, here)
             choose_epoch(x, here)
         model = here.model if arm.data != BASE else None
-        generator = LazySampler(lambda: x.load(model))
+        generator = LazySampler(lambda: x.load(model), x.bill)
         measure_epochs(x, here, generator)
         try_puzzles(x, here, generator, x.measured, EVALUATED.stage)
         known_families = {puzzle.family for puzzle in x.train}
