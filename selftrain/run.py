@@ -19,6 +19,7 @@ from selftrain.provenance import command_line, provenance
 from selftrain.puzzle_source import read_splits
 from selftrain.references import with_sound_references
 from selftrain.report import final_table, write_report
+from selftrain.report.spending import spending_line
 from selftrain.run_directory import RunDirectory
 
 
@@ -95,7 +96,9 @@ def _run(experiment: Experiment, gather: Gather) -> int:
     except Paused as paused:
         say(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
         return 0
-    print(f"\n{final_table(directory)}\n\n{directory.report_markdown}\n{directory.report_html}")
+    told = [final_table(directory), spending_line(directory)]
+    files = f"{directory.report_markdown}\n{directory.report_html}"
+    print("", *filter(None, told), "", files, sep="\n")
     return 0
 
 

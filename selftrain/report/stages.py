@@ -18,6 +18,7 @@ from selftrain.report.blocks import (
 )
 from selftrain.report.charts import draw_funnel
 from selftrain.report.reading import Run
+from selftrain.report.spending import spending_blocks
 from selftrain.run_directory import RunDirectory
 
 FUNNEL = ("completions", "parsed", "typed", "new", "non_trivial", "solved", "examples")
@@ -40,8 +41,8 @@ LOSSES = {
 """How a round's training ended."""
 
 WITHOUT_TIMINGS = (
-    "Times differ between two runs of the same seed and are kept in timings.jsonl; "
-    "`selftrain report RUN` adds them here."
+    "Times, and what servers were asked for, differ between two runs of the same seed and are kept "
+    "in timings.jsonl; `selftrain report RUN` adds them here."
 )
 
 
@@ -118,6 +119,8 @@ def cost_section(run: Run, directory: RunDirectory, *, with_timings: bool) -> Se
             Heading("Cost"),
             Table("What each round cost, whatever the machine.", heads, tuple(rows)),
         ]
+    if with_timings:
+        blocks += spending_blocks(directory)
     return Section("Time a stage", tuple(blocks))
 
 
