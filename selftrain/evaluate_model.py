@@ -26,7 +26,9 @@ from selftrain.report.blocks import interval
 from selftrain.report.columns import shown_ks
 from selftrain.report.strata import strata_text
 from selftrain.report.text_table import text_table
-from selftrain.sampling import FinishReason
+from selftrain.sampling import FinishReason, Sampler
+from selftrain.sampling.lazy import LazySampler
+from selftrain.sampling.spending import Bill, spending_text
 from selftrain.statistics import rows_greedy, rows_pass_at_k
 
 MOST_ROWS = 6
@@ -58,11 +60,16 @@ def evaluate_model(config: Config, model: str, tasks: str | None, output: Path |
     config = fit_to_tasks(config, model, tasks or config.puzzles.held_out)
     if output:
         check_output(output)
+    bill = Bill()
+    sampler = LazySampler(lambda: load_sampler(config.model), bill)
     functions = names_functions(config.puzzles.held_out)
-    measured = _measure_functions(config) if functions else _measure_puzzles(config)
+    measure = _measure_functions if functions else _measure_puzzles
+    measured = measure(config, sampler)
     if output:
         write_rows(output, measured.rows)
     print(_text(config, measured))
+    if bill.total.requests:
+        print(f"\n{spending_text(bill.total)}")
     return 0
 
 
@@ -85,16 +92,15 @@ def fit_to_tasks(config: Config, model: str, tasks: str) -> Config:
     )
 
 
-def _measure_functions(config: Config) -> Measured:
+def _measure_functions(config: Config, sampler: Sampler) -> Measured:
     problems = read_functions(config.puzzles.held_out)
-    sampler = load_sampler(config.model)
     config = with_room(config, sampler.context_tokens)
     measured = {name: problems[name] for name in draw_measured(list(problems), config)}
     rows = function_rows(measured, config, sampler, Progress())
     return Measured(rows, len(problems), config.solve.max_new_tokens)
 
 
-def _measure_puzzles(config: Config) -> Measured:
+def _measure_puzzles(config: Config, sampler: Sampler) -> Measured:
     train, held_out = read_splits(config.puzzles)
     train, _ = split_dev(train, config.puzzles.num_dev, config.seed)
     progress = Progress()
@@ -102,7 +108,7 @@ def _measure_puzzles(config: Config) -> Measured:
     measured = draw_measured(held_out, config)
     puzzles = with_sound_references(measured, config, progress)
     failing = _failing(measured, puzzles, config.puzzles.held_out)
-    rows = list(_rows(config, few_shot, train, puzzles, progress))
+    rows = list(_rows(config, sampler, few_shot, train, puzzles, progress))
     shown = f"{len(few_shot)} solved train puzzles of {config.puzzles.train}" if few_shot else ""
     return Measured(rows, len(held_out), config.solve.max_new_tokens, shown, failing)
 
@@ -126,6 +132,7 @@ def _few_shot(train: Sequence[Puzzle], config: Config, progress: Progress) -> li
 
 def _rows(
     config: Config,
+    sampler: Sampler,
     few_shot: Sequence[Puzzle],
     train: Sequence[Puzzle],
     puzzles: Sequence[Puzzle],
@@ -133,7 +140,6 @@ def _rows(
 ) -> Iterator[Row]:
     """Try the puzzles as round 0 does; of the candidates a shard at a time is held in memory."""
     evaluation = evaluation_of(config, few_shot, 0)
-    sampler = load_sampler(config.model)
     known = {puzzle.family for puzzle in train}
     with progress.stage("evaluate", len(puzzles) * (config.evaluate.num_samples + 1)) as advance:
         for start in range(0, len(puzzles), config.evaluate.shard_size):
