@@ -41,8 +41,8 @@ LOSSES = {
 """How a round's training ended."""
 
 WITHOUT_TIMINGS = (
-    "Times, and what servers were asked for, differ between two runs of the same seed and are kept "
-    "in timings.jsonl; `selftrain report RUN` adds them here."
+    "Times differ between two runs of the same seed and are kept in timings.jsonl; "
+    "`selftrain report RUN` adds them here, with what servers were asked for."
 )
 
 
