@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 from selftrain.config import Config
 from selftrain.held_out import num_measured
+from selftrain.plan.cost import dollars
 from selftrain.plan.counts import Counts, Lengths, Rates, Splits, add_up
 from selftrain.plan.durations import Seconds, gpu_hours, in_all, stage_seconds
 from selftrain.plan.probe import Probe
@@ -15,6 +16,7 @@ from selftrain.plan.storage import round_files, shard_bytes
 from selftrain.plan.texts import RowBytes
 from selftrain.plan.weights import Weights
 from selftrain.report.text_table import text_table
+from selftrain.sampling.spending import dollars_text
 
 _SECTIONS = (
     ("completions", ("proposals", "attempts", "evaluations")),
@@ -63,7 +65,7 @@ class Plan:
 
 def lay_out(plan: Plan, title: str) -> str:
     """Write the plan as plain text of aligned lines; `title` names the configuration."""
-    rows = [_head(plan), *_counted(plan), *_stored(plan), *_timed(plan)]
+    rows = [_head(plan), *_counted(plan), *_stored(plan), *_timed(plan), *_priced(plan)]
     table = text_table(rows)
     return "\n\n".join([_title(plan, title), table, _basis(plan), _total(plan)])
 
@@ -151,6 +153,15 @@ def _timed(plan: Plan) -> list[list[str]]:
         middles = [stages[name].middle for stages in expected]
         rows.append(_row(plan, name, middles, most[name].middle, duration))
     return rows
+
+
+def _priced(plan: Plan) -> list[list[str]]:
+    """Give what servers take; nothing where no price is known."""
+    expected = [dollars(plan.config, counts) or 0.0 for counts in plan.expected]
+    most = sum(dollars(plan.config, counts) or 0.0 for counts in plan.most)
+    if not any(expected):
+        return []
+    return [_heading(plan, "dollars"), _row(plan, "servers", expected, most, dollars_text)]
 
 
 def _title(plan: Plan, title: str) -> str:
@@ -243,6 +254,8 @@ def _total(plan: Plan) -> str:
             f"and, at the speeds of the paper's V100, {hours.sampling:,.1f} GPU hours of sampling "
             f"and {hours.training:,.1f} of training."
         )
+    if price := sum(dollars(plan.config, one) or 0.0 for one in plan.expected):
+        lines.append(f"Servers take about ${dollars_text(price)}, by the prices set.")
     return "\n".join(lines)
 
 
