@@ -119,7 +119,7 @@ def load_model(
     import torch
 
     device = pick_device(config.device)
-    dtype = torch.float32 if training else _dtype(config.dtype, device)
+    dtype = torch.float32 if training else pick_dtype(config.dtype, device)
     if trained is not None and is_adapter(trained):
         return _merged(load_adapter(config, trained, training=training))
     if trained is None:
@@ -334,7 +334,8 @@ def pick_device(name: str) -> "torch.device":
     return torch.device(name)
 
 
-def _dtype(name: str, device: "torch.device") -> "torch.dtype":
+def pick_dtype(name: str, device: "torch.device") -> "torch.dtype":
+    """Give the precision named; `auto` is bfloat16 on a GPU that computes in it, else float32."""
     import torch
 
     if name == "auto":

@@ -7,6 +7,7 @@ from selftrain.commands import (
     audit,
     check,
     diversity,
+    doctor,
     evaluate,
     export,
     judge,
@@ -26,6 +27,6 @@ def add_commands(commands: Any) -> None:
     for command in (
         *(run, plan, evaluate, sweep, ablate, train, lever),
         *(report, why, diversity, export),
-        *(judge, pass_at_k, check, audit),
+        *(judge, pass_at_k, check, audit, doctor),
     ):
         command.add(commands)

@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any
 from selftrain.config import ModelConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json
-from selftrain.models import context_of, is_adapter, load_tokenizer, loading, resolve
+from selftrain.models import (
+    context_of,
+    is_adapter,
+    load_tokenizer,
+    loading,
+    pick_dtype,
+    source_of,
+)
 from selftrain.sampling.completion import Completion, FinishReason, Request
 
 if TYPE_CHECKING:
@@ -131,6 +138,8 @@ def load_vllm(config: ModelConfig, trained: Path | None = None) -> VllmSampler:
     Raises UsageError where vLLM, CUDA or the model is not there, RunError where vLLM does not
     start.
     """
+    import torch
+
     devices = _devices(config)
     # Its lines are many; whoever looks for a fault sets the first one to INFO.
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
@@ -145,7 +154,8 @@ def load_vllm(config: ModelConfig, trained: Path | None = None) -> VllmSampler:
         "tokenizer_revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
         "load_format": "safetensors" if config.weights == "safetensors" else "auto",
-        "dtype": _dtype(config),
+        # Its own choice would be another than that of the other sampler.
+        "dtype": str(pick_dtype(config.dtype, torch.device("cuda"))).removeprefix("torch."),
         "device_ids": devices,
         "max_model_len": context,
         "max_num_seqs": config.batch_size,
@@ -211,7 +221,7 @@ def _devices(config: ModelConfig) -> list[int] | None:
 
 def _source(config: ModelConfig, trained: Path | None) -> tuple[str, Path | None]:
     """Give the weights to load, and the adapter to serve over them."""
-    source = resolve(config.name)
+    source = source_of(config.name)
     named = Path(source) if is_adapter(Path(source)) else None
     if trained is not None and not is_adapter(trained):
         return str(trained), None
@@ -222,7 +232,9 @@ def _source(config: ModelConfig, trained: Path | None) -> tuple[str, Path | None
             f"model.engine is vllm, which serves one adapter at a time, but {config.name} is an "
             "adapter and the round trained another on it. Set model.engine=transformers."
         )
-    return resolve(str(read_json(named / "adapter_config.json")["base_model_name_or_path"])), named
+    return source_of(
+        str(read_json(named / "adapter_config.json")["base_model_name_or_path"])
+    ), named
 
 
 def _context(config: ModelConfig, source: str) -> int:
@@ -233,15 +245,6 @@ def _context(config: ModelConfig, source: str) -> int:
             source, revision=config.revision, trust_remote_code=config.trust_remote_code
         )
     return context_of(shape, config)
-
-
-def _dtype(config: ModelConfig) -> str:
-    """Give the precision as transformers' sampler would choose it; vLLM's own choice is another."""
-    import torch
-
-    if config.dtype != "auto":
-        return config.dtype
-    return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
 
 
 def _rank(adapter: Path) -> int:
