@@ -27,10 +27,11 @@ from selftrain.experiment import Experiment
 from selftrain.files import read_rows, replacing_folder
 from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
 from selftrain.finetune.blocks import blocks, count_steps
+from selftrain.finetune.everywhere import fine_tune_everywhere
 from selftrain.finetune.pieces import hold_back, texts_of
-from selftrain.finetune.train import Lessons, Places, fine_tune
+from selftrain.finetune.train import Lessons, Places
 from selftrain.judge import JUDGED
-from selftrain.models import load_for_training, load_tokenizer
+from selftrain.models import load_tokenizer
 from selftrain.propose import PROPOSALS, propose
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
@@ -131,11 +132,11 @@ def train(x: Experiment, here: RoundDirectory) -> None:
         num_steps = count_steps(len(lessons.learnt), c.finetune)
         keep = c.evaluate.epochs != "last"
         with x.timed(here, "fine-tune", 0, num_steps) as advance:
-            model = load_for_training(c.model, c.finetune.method, start_of(x, here))
+            start = start_of(x, here)
             with replacing_folder(here.model) as folder:
                 places = Places(folder, here.training_state, here.tracker)
-                how = partial(fine_tune, say=x.progress.say, advance=advance, keep_epochs=keep)
-                how(model, lessons, c.finetune, seed, places)
+                work = partial(fine_tune_everywhere, c.model, start, lessons, c.finetune, seed)
+                work(places, keep_epochs=keep, say=x.progress.say, advance=advance)
                 for saved in (folder, *folder.glob("epoch-*")):
                     tokenizer.save_pretrained(saved)
     shutil.rmtree(here.training_state, ignore_errors=True)

@@ -247,16 +247,16 @@ def test_start_previous_goes_on_from_the_last_round_with_new_examples_only(
 
 
 def spy_on_training(monkeypatch: pytest.MonkeyPatch) -> list[Path | None]:
-    from selftrain import loop
+    from selftrain.finetune import everywhere
 
     starts: list[Path | None] = []
-    real: Callable[..., Any] = loop.load_for_training
+    real: Callable[..., Any] = everywhere.load_for_training
 
     def load(config: object, method: str, trained: Path | None) -> Any:
         starts.append(trained)
         return real(config, method, trained)
 
-    monkeypatch.setattr(loop, "load_for_training", load)
+    monkeypatch.setattr(everywhere, "load_for_training", load)
     return starts
 
 
