@@ -1,15 +1,22 @@
 """Tell a person what goes on: bars on a terminal, plain lines elsewhere, all of it in the log.
 
-The timings that a run keeps are written in experiment.py.
+What a sampler has to tell while it works, such as a server that died, it logs as a warning under
+`selftrain`; a stage that is under way says it. The timings that a run keeps are written in
+experiment.py.
 """
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Advance = Callable[[int], object]
 
@@ -21,10 +28,15 @@ class Progress:
         self._log = log
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
+        self._console: Console | None = None
+        """What draws a bar just now."""
 
     def say(self, line: str) -> None:
-        """Print a line, and log it."""
-        print(line, file=self._stream, flush=True)
+        """Print a line, above a bar where there is one, and log it."""
+        if self._console is not None:
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=self._stream, flush=True)
         self._write(line)
 
     @contextmanager
@@ -34,11 +46,12 @@ class Progress:
         Call what it gives with the number of units that were just done.
         """
         begun = time.monotonic()
-        if self._is_terminal:
-            with self._bar(label, total) as advance:
-                yield advance
-        else:
-            yield lambda _: None
+        with _hearing(self.say):
+            if self._is_terminal:
+                with self._bar(label, total) as advance:
+                    yield advance
+            else:
+                yield lambda _: None
         line = f"{label}: {total:,} done in {time.monotonic() - begun:.1f} s"
         self._write(line)
         if not self._is_terminal:
@@ -56,11 +69,34 @@ class Progress:
             MofNCompleteColumn(),
             TimeRemainingColumn(),
         )
-        with Bars(*columns, console=Console(file=self._stream), transient=True) as bars:
-            task = bars.add_task(label, total=total)
-            yield lambda count: bars.advance(task, count)
+        self._console = Console(file=self._stream)
+        try:
+            with Bars(*columns, console=self._console, transient=True) as bars:
+                task = bars.add_task(label, total=total)
+                yield lambda count: bars.advance(task, count)
+        finally:
+            self._console = None
 
     def _write(self, line: str) -> None:
         if self._log:
             with self._log.open("a", encoding="utf-8") as file:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {line}\n")
+
+
+@cache
+def say_once(line: str) -> None:
+    """Print a line on standard error, the first time only that this process asks for it."""
+    Progress().say(line)
+
+
+@contextmanager
+def _hearing(say: Callable[[str], None]) -> Iterator[None]:
+    """Say what is logged as a warning while the block runs."""
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: say(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("selftrain")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)

@@ -36,7 +36,7 @@ def dollars(config: Config, counts: Counts) -> float | None:
 def _dollars(
     model: ModelConfig | None, completions: int, a_prompt: int, read: int, sampled: int
 ) -> float | None:
-    """Price completions of which `a_prompt` share a prompt, where all prompts have `read` tokens."""
+    """Price completions of which `a_prompt` share a prompt; all prompts have `read` tokens."""
     if model is None or not model.servers or not completions:
         return None
     length = read / prompt_reads(completions, a_prompt, model.batch_size)
