@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scripts.fetch_smollm2 import FOLDER
 from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.dev import split_dev
@@ -62,7 +63,19 @@ PRESETS = {
     "qwen2.5-coder-0.5b": {"model.name": "Qwen/Qwen2.5-Coder-0.5B", "finetune.method": "lora"},
     "qwen2.5-coder-1.5b": {"model.name": "Qwen/Qwen2.5-Coder-1.5B", "finetune.method": "lora"},
     "qwen2.5-coder-7b": {"model.name": "Qwen/Qwen2.5-Coder-7B", "finetune.method": "lora"},
-    "smollm2-135m": {"model.name": "HuggingFaceTB/SmolLM2-135M", "finetune.method": "full"},
+    "smollm2-135m-gpu": {"model.name": "HuggingFaceTB/SmolLM2-135M", "finetune.method": "full"},
+}
+LAPTOP = {
+    "rounds": 1,
+    "puzzles.train": "p3",
+    "puzzles.held_out": "p3",
+    "puzzles.num_held_out": 10,
+    "puzzles.failing_references": "drop",
+    "model.name": str(FOLDER),
+    "model.dtype": "float32",
+    "model.context_tokens": 2048,
+    "evaluate.num_samples": 8,
+    "evaluate.k": (1, 8),
 }
 VERIFIERS = {
     "lever-t5-base": {
@@ -100,7 +113,7 @@ PARAMETERS = {
     "qwen2.5-coder-0.5b": (494_032_768, 8_798_208),
     "qwen2.5-coder-1.5b": (1_543_714_304, 18_464_768),
     "qwen2.5-coder-7b": (7_615_616_512, 40_370_176),
-    "smollm2-135m": (134_515_008, 134_515_008),
+    "smollm2-135m-gpu": (134_515_008, 134_515_008),
 }
 
 
@@ -122,6 +135,7 @@ def test_every_configuration_is_tiny_or_a_preset() -> None:
     assert {path.stem for path in CONFIGS.glob("*.yaml")} == {
         "tiny",
         "lever-tiny",
+        "smollm2-135m",
         *PRESETS,
         *VERIFIERS,
     }
@@ -131,6 +145,11 @@ def test_every_configuration_is_tiny_or_a_preset() -> None:
 def test_a_preset_holds_its_numbers(name: str) -> None:
     config = load_config(CONFIGS / f"{name}.yaml")
     assert {key: setting(config, key) for key in PRESETS[name]} == PRESETS[name]
+
+
+def test_the_laptops_job_names_the_folder_that_its_script_writes() -> None:
+    config = load_config(CONFIGS / "smollm2-135m.yaml")
+    assert {key: setting(config, key) for key in LAPTOP} == LAPTOP
 
 
 @pytest.mark.parametrize("name", VERIFIERS)
@@ -166,7 +185,7 @@ def test_a_head_tells_the_cost_that_the_plan_finds(name: str, p3: Puzzles) -> No
     assert found == pytest.approx([hours.sampling, hours.training, disk], rel=0.1)
 
 
-@pytest.mark.parametrize("name", [*PRESETS, *VERIFIERS])
+@pytest.mark.parametrize("name", [*PRESETS, *VERIFIERS, "smollm2-135m"])
 def test_a_head_says_where_its_numbers_come_from(name: str) -> None:
     head = (CONFIGS / f"{name}.yaml").read_text().split("\n\n")[0]
     assert "# Where the numbers come from: " in head
