@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel
 
 from selftrain.sampling.prompts import read_prompts
-from selftrain.sampling.shared_prefix import NAME, DoesNotFit, KeysValues, SharedPrefixCache
+from selftrain.sampling.shared_prefix import NAME, KeysValues, SharedPrefixCache
 
 PIECE_TOKENS = 8192
 """Prompt tokens that go through the model together."""
@@ -80,6 +80,11 @@ class SharedDecoder:
         self._positions = (start + mask.sum(dim=1))[owner]
         self.logits = torch.cat(logits)[owner]
 
+    @property
+    def window(self) -> float:
+        """Give how many tokens back the model would see if it were not for this decoder."""
+        return self._cache.window
+
     def step(self, drawn: torch.Tensor) -> None:
         """Take in a token a row (rows, int64)."""
         self.logits = self._model(
@@ -124,11 +129,12 @@ class RepeatedDecoder:
 
 
 @torch.inference_mode()
-def can_share(model: PreTrainedModel) -> bool:
+def can_share(model: PreTrainedModel, context_tokens: int) -> bool:
     """Try whether a model's class takes shared prefixes; if so it attends by them from now on.
 
     Two prompts that begin alike, one of them with two rows, are decoded for two steps and compared
-    with the same tokens read in one go.
+    with the same tokens read in one go. A class with a window that is shorter than the context
+    does not take them either.
     """
     before = model.config._attn_implementation
     rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 6]]
@@ -141,10 +147,10 @@ def can_share(model: PreTrainedModel) -> bool:
         decoder = SharedDecoder(model, rows, read_common(model, rows[0][:2]))
         for tokens in drawn.T:
             decoder.step(tokens)
-    except (DoesNotFit, TypeError, AttributeError, ValueError, IndexError, RuntimeError):
+    except (TypeError, AttributeError, ValueError, IndexError, RuntimeError):
         fits = False
     else:
-        fits = _agree(decoder.logits, plain)
+        fits = decoder.window >= context_tokens and _agree(decoder.logits, plain)
     if not fits:
         model.set_attn_implementation(before)
     return fits

@@ -1,20 +1,23 @@
 """Sampling by transformers, in this process.
 
-A prompt that is sampled many times is read once (prompts.py).
-Finished rows leave the batch. Every row draws from numbers of its own seed, so a sample does not
-depend on what else is in its batch, but for rounding in the last bit of a probability.
-Where a definition ends is decided in stopping.py.
+A prompt that is sampled many times is read once, and what prompts have in common too (decoding.py).
+Finished rows leave the batch. Every row draws from numbers of its own seed (drawing.py), so a
+sample does not depend on what else is in its batch, but for rounding. Where memory runs out,
+batches become smaller. Where a definition ends is decided in stopping.py.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 import torch
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from selftrain.errors import RunError
+from selftrain.progress import say_once
+from selftrain.sampling.batch import Batch, Row, Told
 from selftrain.sampling.completion import Completion, FinishReason, Request
 from selftrain.sampling.decoding import (
     CommonPrefix,
@@ -24,12 +27,11 @@ from selftrain.sampling.decoding import (
     can_share,
     read_common,
 )
+from selftrain.sampling.drawing import draw
 from selftrain.sampling.stopping import DefinitionEnd
 
 FEWEST_COMMON = 16
 """Tokens that all prompts must begin with for these to be read apart."""
-COMPACT_BELOW = 0.75
-"""Finished rows leave when less than this share goes on: leaving costs a copy of the cache."""
 
 
 class TransformersSampler:
@@ -47,7 +49,12 @@ class TransformersSampler:
         self._tokenizer = tokenizer
         self._batch_size = batch_size
         self._context_tokens = context_tokens
-        self._shares = can_share(model)
+        self._shares = can_share(model, context_tokens)
+        if not self._shares:
+            say_once(
+                f"{type(model).__name__} attends in a way of its own: what was read of a prompt is "
+                "copied to each of its samples, which is slower."
+            )
         self._common: CommonPrefix | None = None
         self._end = DefinitionEnd(tokenizer, model.config.get_text_config().vocab_size)
         self._end_of_text = np.array(sorted(_end_tokens(model, tokenizer)), dtype=np.int64)
@@ -78,27 +85,61 @@ class TransformersSampler:
             else {}
         )
         completions: list[Completion | None] = [None] * len(requests)
-        fitting: list[_Row] = []
+        fitting: list[Row] = []
         for index, request in enumerate(requests):
             prompt = tokens[request.prompt]
             if len(prompt) + max_new_tokens > self._context_tokens:
                 completions[index] = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
                 advance(1)
             else:
-                fitting.append(_Row(index, prompt, request.seed))
-        common = self._common_prefix([row.prompt for row in fitting])
-        for batch in self._batches(fitting):
-            run = _Batch(batch, max_new_tokens)
-            self._decode(run, common, temperature, max_new_tokens, advance)
-            for row, completion in zip(batch, self._completions(run), strict=True):
+                fitting.append(Row(index, prompt, request.seed))
+        for rows, batch in self._batches(fitting, temperature, max_new_tokens, advance):
+            for row, completion in zip(rows, self._completions(batch), strict=True):
                 completions[row.index] = completion
         return [completion for completion in completions if completion is not None]
 
-    def _batches(self, rows: list["_Row"]) -> Iterator[list["_Row"]]:
-        """Batch rows of like length, longest first: what is too large for memory fails at once."""
+    def _batches(
+        self,
+        rows: list[Row],
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+    ) -> Iterator[tuple[list[Row], Batch]]:
+        """Draw rows of like length together, longest first: what is too large fails at once.
+
+        Where memory runs out, the batch is halved and drawn again; later ones stay as small.
+        """
+        common = self._common_prefix([row.prompt for row in rows])
         rows = sorted(rows, key=lambda row: (-len(row.prompt), row.prompt))
-        for start in range(0, len(rows), self._batch_size):
-            yield rows[start : start + self._batch_size]
+        told = Told(advance)
+        while rows:
+            some = rows[: self._batch_size]
+            batch = Batch(some, max_new_tokens)
+            try:
+                self._decode(batch, common, temperature, max_new_tokens, told.finished)
+            except RuntimeError as error:
+                if not should_reduce_batch_size(error):
+                    raise
+            else:
+                told.batch_done()
+                yield some, batch
+                rows = rows[len(some) :]
+                continue
+            # Here, since what the failed batch holds goes with its exception.
+            self._halve(some)
+            told.batch_failed()
+
+    def _halve(self, rows: list[Row]) -> None:
+        size = len(rows)
+        where = f"{self._model.device} at {size} x {len(rows[0].prompt):,} tokens of prompt"
+        if size == 1:
+            raise RunError(
+                f"memory ran out on {where}: not even one sample fits. Lower model.context_tokens, "
+                "or take a smaller model."
+            )
+        clear_device_cache(garbage_collection=True)
+        self._batch_size = size // 2
+        say_once(f"memory ran out on {where}; going on with {self._batch_size} at a time.")
 
     def _common_prefix(self, prompts: Sequence[list[int]]) -> CommonPrefix | None:
         """Read what all prompts begin with, if it is worth it; the last one read is kept."""
@@ -117,7 +158,7 @@ class TransformersSampler:
 
     def _decode(
         self,
-        batch: "_Batch",
+        batch: Batch,
         common: CommonPrefix | None,
         temperature: float,
         max_new_tokens: int,
@@ -130,7 +171,7 @@ class TransformersSampler:
         else:
             decoder = RepeatedDecoder(self._model, prompts)
         for step in range(max_new_tokens):
-            drawn, logprobs = _draw(decoder.logits, batch.uniforms[batch.places, step], temperature)
+            drawn, logprobs = draw(decoder.logits, batch.uniforms[batch.places, step], temperature)
             num_finished = self._record(
                 batch, drawn, logprobs, step, last=step + 1 == max_new_tokens
             )
@@ -146,7 +187,7 @@ class TransformersSampler:
 
     def _record(
         self,
-        batch: "_Batch",
+        batch: Batch,
         drawn: NDArray[np.int64],
         logprobs: NDArray[np.float64],
         step: int,
@@ -165,7 +206,7 @@ class TransformersSampler:
         batch.going = np.zeros_like(going) if last else going & ~stopped
         return int(going.sum() - batch.going.sum())
 
-    def _completions(self, batch: "_Batch") -> Iterator[Completion]:
+    def _completions(self, batch: Batch) -> Iterator[Completion]:
         """Decode each row after its prompt's last token, so that no leading blank is dropped."""
         for place, row in enumerate(batch.rows):
             tokens = batch.tokens[place, : batch.num_tokens[place]].tolist()
@@ -178,65 +219,6 @@ class TransformersSampler:
                 num_tokens=len(tokens),
                 sum_logprob=float(batch.sum_logprob[place]),
             )
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    index: int
-    prompt: list[int]
-    seed: int
-
-
-class _Batch:
-    """Rows that are drawn together: what was drawn so far, and which rows go on."""
-
-    def __init__(self, rows: list[_Row], max_new_tokens: int) -> None:
-        self.rows = rows
-        self.tokens = np.zeros((len(rows), max_new_tokens), dtype=np.int64)
-        self.num_tokens = np.zeros(len(rows), dtype=np.int64)
-        self.sum_logprob = np.zeros(len(rows))
-        self.stopped = np.zeros(len(rows), dtype=np.bool_)
-        self.uniforms = np.stack([_uniforms(row.seed, max_new_tokens) for row in rows])
-        self.places = np.arange(len(rows))
-        self.going = np.ones(len(rows), dtype=np.bool_)
-        self.at_line_start = np.zeros(len(rows), dtype=np.bool_)
-
-    def compact(self) -> NDArray[np.intp] | None:
-        """Drop finished rows once they are many; give the positions that stay, None if all do."""
-        if self.going.mean() >= COMPACT_BELOW:
-            return None
-        kept = np.flatnonzero(self.going)
-        self.places, self.at_line_start = self.places[kept], self.at_line_start[kept]
-        self.going = self.going[kept]
-        return kept
-
-
-def _uniforms(seed: int, count: int) -> NDArray[np.float64]:
-    """Draw a row's random numbers from its seed alone, by a counter-based generator."""
-    return np.random.Generator(np.random.Philox(key=seed)).random(count)
-
-
-def _draw(
-    logits: torch.Tensor, uniforms: NDArray[np.float64], temperature: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Draw a token a row by inverting the cumulative distribution.
-
-    Temperature 0 takes the likeliest. Gives the tokens, and their log-probabilities at
-    temperature 1.
-    """
-    logits = logits.float()
-    if logits.device.type == "mps":
-        logits = logits.cpu()  # mps has no float64
-    if temperature == 0:
-        tokens = logits.argmax(dim=-1)
-    else:
-        cumulative = torch.softmax(logits / temperature, dim=-1).double().cumsum(dim=-1)
-        aims = torch.from_numpy(uniforms).to(logits.device)[:, None] * cumulative[:, -1:]
-        tokens = torch.searchsorted(cumulative, aims, right=True)[:, 0].clamp(
-            max=logits.shape[-1] - 1
-        )
-    chosen = torch.log_softmax(logits, dim=-1).gather(1, tokens[:, None])[:, 0]
-    return tokens.cpu().numpy(), chosen.double().cpu().numpy()
 
 
 def _end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:

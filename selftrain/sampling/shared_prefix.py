@@ -7,9 +7,10 @@ their log-sum-exps give, which is exact (Hydragen, Juravsky et al. 2024, section
 attention's merging of blocks). Nothing is copied from row to row or from step to step.
 
 This is a cache and an attention function of transformers. It draws nothing (local.py), and it does
-not know whether a class of models takes it: `fits` in prompts.py tries that out.
+not know whether a class of models takes it: `can_share` in decoding.py tries that out.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -52,6 +53,8 @@ class SharedPrefixCache(Cache):
         self.prompts: list[KeysValues] = []
         """A layer each: the rest of the prompts, a row each, padded on the left."""
         self._drawn: list[_Drawn] = []
+        self.window = math.inf
+        """Fewest tokens back that a layer sees, as the model said when it read: here all are."""
         self._rows: _Rows | None = None
         self._padding: torch.Tensor | None = None
 
@@ -241,10 +244,6 @@ def _room(like: torch.Tensor, tokens: int) -> torch.Tensor:
     return like.new_empty(*like.shape[:2], tokens, like.shape[3])
 
 
-class DoesNotFit(Exception):
-    """A model attends in a way that this file does not know; says which."""
-
-
 def _attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -254,11 +253,14 @@ def _attention(
     *,
     scaling: float,
     shared_prefix: SharedPrefixCache | None = None,
+    sliding_window: int | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attend as transformers asks of an attention function; `shared_prefix` comes through the
     model's own keyword arguments.
     """
+    if shared_prefix is not None and sliding_window is not None:
+        shared_prefix.window = min(shared_prefix.window, sliding_window)
     if shared_prefix is None or not shared_prefix.is_drawing:
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **kwargs

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from selftrain.config import ModelConfig
+from selftrain.errors import RunError
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.sampling import Completion, FinishReason, Request, local
 from selftrain.sampling.local import TransformersSampler
@@ -110,8 +111,8 @@ def test_sum_logprob_is_that_of_a_plain_forward_pass_at_temperature_1(
         tokens.append(int(drawn[0]))
         return drawn, logprobs
 
-    real_draw = local._draw
-    monkeypatch.setattr(local, "_draw", draw)
+    real_draw = local.draw
+    monkeypatch.setattr(local, "draw", draw)
     for request in REQUESTS[:8]:
         tokens.clear()
         (one,) = sample(sampler_of(tiny_config, 1), [request], temperature)
@@ -171,7 +172,7 @@ class Spelling:
             token = next(tokens)
             return np.array([token]), np.array([-1.0])
 
-        self._monkeypatch.setattr(local, "_draw", draw)
+        self._monkeypatch.setattr(local, "draw", draw)
         num_tokens = len(self.tokenizer(text)["input_ids"])
         (done,) = sample(self._sampler, [Request("def g():", 0)], max_new_tokens=num_tokens)
         return done
@@ -213,3 +214,69 @@ def test_end_of_text_ends_and_is_not_in_the_text(
     assert done.text == "\n    return 1"
     assert done.finish_reason is FinishReason.STOP
     assert done.num_tokens == len(spelling.tokenizer("\n    return 1")["input_ids"]) + 1
+
+
+def test_a_batch_that_memory_does_not_hold_is_halved_and_each_completion_told_once(
+    tiny_config: ModelConfig,
+    in_one_batch: list[Completion],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes: list[int] = []
+
+    def draw(logits: Any, *rest: Any) -> Any:
+        sizes.append(len(logits))
+        if len(logits) > 16:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return real_draw(logits, *rest)
+
+    real_draw = local.draw
+    monkeypatch.setattr(local, "draw", draw)
+    told: list[int] = []
+    drawn = sampler_of(tiny_config, 64).sample(
+        REQUESTS, temperature=0.9, max_new_tokens=24, advance=told.append
+    )
+    assert [one.text for one in drawn] == [one.text for one in in_one_batch]
+    assert sum(told) == len(REQUESTS)
+    assert max(sizes[2:]) <= 16
+    assert "memory ran out on cpu" in capsys.readouterr().err
+
+
+def test_one_sample_that_memory_does_not_hold_ends_in_a_sentence(
+    tiny_config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(*_: object) -> object:
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried")
+
+    monkeypatch.setattr(local, "draw", draw)
+    with pytest.raises(RunError, match="not even one sample fits"):
+        sample(sampler_of(tiny_config, 4), REQUESTS[:3])
+
+
+def test_another_error_of_the_model_is_no_lack_of_memory(
+    tiny_config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(*_: object) -> object:
+        raise RuntimeError("shapes differ")
+
+    monkeypatch.setattr(local, "draw", draw)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        sample(sampler_of(tiny_config, 4), REQUESTS[:3])
+
+
+def test_what_all_prompts_begin_with_is_read_once_and_changes_no_sample(
+    tiny_config: ModelConfig,
+) -> None:
+    shown = "def f1(n: int):\n    return n % 97 == 31\n\ndef g1():\n    return 31\n\ndef f2("
+    requests = [
+        Request(shown + rest, seed) for rest in ("x: int", "n: str", "p") for seed in range(4)
+    ]
+    alone = [sample(sampler_of(tiny_config, 1), [request])[0] for request in requests]
+    sampler = sampler_of(tiny_config, 64)
+    together = sample(sampler, requests)
+    assert [one.text for one in together] == [one.text for one in alone]
+    common = sampler._common
+    assert common is not None
+    assert load_tokenizer(tiny_config).decode(common.tokens).startswith("def f1(n: int):")
+    sample(sampler, requests[:8])
+    assert sampler._common is common
