@@ -23,7 +23,7 @@ def end(tokenizer: "PreTrainedTokenizerBase") -> Finding:
             + (f" in its vocabulary ({token!r})" if token else ""),
             "A run refuses such a model: set eos_token in tokenizer_config.json.",
         )
-    if tokenizer("x", verbose=False)["input_ids"][-1] == number:
+    if tokenizer("x", verbose=False)["input_ids"][-1:] == [number]:
         return Finding(
             "end",
             State.MEND,

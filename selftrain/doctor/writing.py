@@ -135,7 +135,7 @@ def _oddities(parts: dict[str, dict[str, tuple[str, ...]]]) -> Iterator[str]:
 
 def _num_blank_tokens(tokenizer: "PreTrainedTokenizerBase", blanks: int) -> int:
     """Count the tokens of a line's end and an indentation that hold nothing else."""
-    return sum(token.isspace() for token in _tokens(tokenizer, f"x\n{' ' * blanks}return x"))
+    return sum(token.isspace() for token in _tokens(tokenizer, f"x\n{' ' * blanks}return"))
 
 
 def _tokens(tokenizer: "PreTrainedTokenizerBase", text: str) -> list[str]:
