@@ -20,7 +20,10 @@ TEMPLATE_TOKENS = 32
 """Tokens kept free for what a server's chat template puts around a message."""
 _DEFINITION = re.compile(r"^def ([A-Za-z_]\w*)\(", re.MULTILINE)
 _SIGNATURE_END = re.compile(r"\)\s*(?:->[^\n:]*)?:")
-_FENCE = re.compile(r"^[ \t]*```[^\n`]*\n", re.MULTILINE)
+_FENCE = re.compile(
+    r"^[ \t]*```(?:[A-Za-z]\w*[ \t]*\n|[ \t]*\n(?=(?s:.*)^[ \t]*```))", re.MULTILINE
+)
+"""An opening one: it names a language, or another one follows."""
 
 
 def message(prompt: str) -> str:
