@@ -19,7 +19,7 @@ MORE_TOKENS = 48
 TEMPLATE_TOKENS = 32
 """Tokens kept free for what a server's chat template puts around a message."""
 _DEFINITION = re.compile(r"^def ([A-Za-z_]\w*)\(", re.MULTILINE)
-_SIGNATURE_END = re.compile(r"\)\s*(?:->[^\n:]*)?:")
+_SIGNATURE_END = re.compile(r"\)\s{0,80}(?:->[^\n:]{0,200})?:")
 _FENCE = re.compile(
     r"^[ \t]*```(?:[A-Za-z]\w*[ \t]*\n|[ \t]*\n(?=(?s:.*)^[ \t]*```))", re.MULTILINE
 )
