@@ -48,11 +48,12 @@ def _invert(weights: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
     if missing:
         weights = torch.nn.functional.pad(weights, (0, missing))
     runs = weights.view(len(weights), -1, RUN_TOKENS)
-    ends = runs.sum(dim=-1, dtype=torch.float64).cumsum(dim=-1)
+    sums = runs.sum(dim=-1).double()
+    ends = sums.cumsum(dim=-1)
     aims = uniforms * ends[:, -1]
     run = _first_above(ends, aims)
+    begun = ends[rows, run] - sums[rows, run]
     within = runs[rows, run].double().cumsum(dim=-1)
-    begun = ends[rows, run] - within[:, -1]
     return run * RUN_TOKENS + _first_above(within, aims - begun)
 
 
