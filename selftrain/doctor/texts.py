@@ -17,7 +17,7 @@ from selftrain.prompts import (
     solve_prompt,
 )
 
-MOST = 200
+MOST = 100
 """Puzzles that are looked at; more would tell the same."""
 _SHOWN = 3
 """Puzzles before the one that is proposed; a run shows as many as fit."""

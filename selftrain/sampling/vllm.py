@@ -138,34 +138,43 @@ def load_vllm(config: ModelConfig, trained: Path | None = None) -> VllmSampler:
     Raises UsageError where vLLM, CUDA or the model is not there, RunError where vLLM does not
     start.
     """
-    import torch
-
-    devices = _devices(config)
+    device = _device(config)
     # Its lines are many; whoever looks for a fault sets the first one to INFO.
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     source, adapter = _source(config, trained)
     tokenizer = load_tokenizer(config)
     context = _context(config, source)
-    settings: dict[str, Any] = {
+    settings = _settings(config, device) | {
         "model": source,
         "tokenizer": tokenizer.name_or_path,
+        "max_model_len": context,
+    }
+    if adapter is not None:
+        settings |= {"enable_lora": True, "max_lora_rank": _rank(adapter)}
+    llm, request = _start(config.name, settings, adapter)
+    return VllmSampler(llm, tokenizer, request, context_tokens=context)
+
+
+def _settings(config: ModelConfig, device: int) -> dict[str, Any]:
+    """Give vLLM's names for settings; how much of the memory it takes is left to it."""
+    import torch
+
+    dtype = pick_dtype(config.dtype, torch.device("cuda", device))
+    return {
         "revision": config.revision,
         "tokenizer_revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
         "load_format": "safetensors" if config.weights == "safetensors" else "auto",
         # Its own choice would be another than that of the other sampler.
-        "dtype": str(pick_dtype(config.dtype, torch.device("cuda"))).removeprefix("torch."),
-        "device_ids": devices,
-        "max_model_len": context,
+        "dtype": str(dtype).removeprefix("torch."),
+        "device_ids": [device],
         "max_num_seqs": config.batch_size,
         "enable_prefix_caching": True,
         # Before temperature, as `Completion.sum_logprob` says.
         "logprobs_mode": "raw_logprobs",
         "use_tqdm_on_load": False,
     }
-    llm, request = _start(config.name, settings, adapter)
-    return VllmSampler(llm, tokenizer, request, context_tokens=context)
 
 
 def _start(name: str, settings: dict[str, Any], adapter: Path | None) -> tuple[Any, Any]:
@@ -177,8 +186,6 @@ def _start(name: str, settings: dict[str, Any], adapter: Path | None) -> tuple[A
     # vLLM takes most of the memory there is, and refuses to start where others hold it.
     gc.collect()
     torch.cuda.empty_cache()
-    if adapter is not None:
-        settings = settings | {"enable_lora": True, "max_lora_rank": _rank(adapter)}
     llm = None
     try:
         llm = LLM(**settings)
@@ -197,8 +204,8 @@ def _start(name: str, settings: dict[str, Any], adapter: Path | None) -> tuple[A
         ) from None
 
 
-def _devices(config: ModelConfig) -> list[int] | None:
-    """Give the numbers of the GPUs to use, None for vLLM's choice; refuse where it cannot run."""
+def _device(config: ModelConfig) -> int:
+    """Give the number of the GPU to use; refuse where vLLM cannot run."""
     import torch
 
     kind, _, number = config.device.partition(":")
@@ -216,7 +223,8 @@ def _devices(config: ModelConfig) -> list[int] | None:
         raise UsageError(
             "model.engine is vllm, which is not installed: pip install 'selftrain[vllm]'"
         )
-    return [int(number)] if number else None
+    # Its own choice would be the first one, for each process of a launch.
+    return int(number) if number else torch.cuda.current_device()
 
 
 def _source(config: ModelConfig, trained: Path | None) -> tuple[str, Path | None]:

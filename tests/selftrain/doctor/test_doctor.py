@@ -98,14 +98,14 @@ def test_prompts_as_they_are_made_end_in_no_white_space() -> None:
 def test_a_token_that_spans_prompt_and_completion_is_named_and_counted() -> None:
     finding = boundary.boundary(wrap(trained(WORD_LIKE)), texts(), "text")
     assert finding.state is State.MEND
-    assert "solve: 200 of 200, as '):\\n'" in finding.found
-    assert "propose: none of 200" in finding.found
+    assert "solve: 100 of 100, as '():\\n'" in finding.found
+    assert "propose: none of 100" in finding.found
     assert "finetune.loss_on=completion" in finding.advice
 
 
 def test_a_token_that_spans_is_only_noted_where_training_parts_it() -> None:
     finding = boundary.boundary(wrap(trained(WORD_LIKE)), texts(), "completion")
-    assert finding.state is State.NOTE and "as '):\\n'" in finding.found
+    assert finding.state is State.NOTE and "as '():\\n'" in finding.found
 
 
 def test_an_end_token_after_each_text_is_no_token_that_spans() -> None:
