@@ -8,7 +8,7 @@ on what was judged before. Not here: where the workers are (workers/).
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
@@ -221,6 +221,9 @@ def judge_group(how: How, group: Group) -> list[Verdict]:
         verdict = decide(f, g, how.limits, ask=ask)
         return confirm(f, g, how.limits, verdict, ask) if how.confirm else verdict
 
+    if how.remember:
+        # A model that knows a solution writes it again and again: most attempts are repetitions.
+        alone = cache(alone)
     if how.mode == "strict" or not all(isinstance(text, str) for pair in group for text in pair):
         return [alone(f, g) for f, g in group]
     return screen(group[0][0], [g for _, g in group], how.limits, alone)

@@ -6,10 +6,12 @@ import json
 import os
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from judge import Limits, Outcome, Verdict, judge, judge_many
+from judge.pair import decide
 from judge.screen import Shared, screen
 
 LIMITS = Limits(fuel=500_000_000)
@@ -148,6 +150,23 @@ def test_a_pass_is_the_verdict_that_it_would_get_alone() -> None:
     found = screen(F, gs, LIMITS, alone)
     assert found[1:] == [alone(F, g) for g in gs[1:]]
     assert found[0].outcome is Outcome.wrong_answer and found[0].answer == "0"
+
+
+@pytest.mark.parametrize(("remember", "num_judged"), [(True, 2), (False, 6)])
+def test_equal_attempts_are_judged_once_where_they_may_be_remembered(
+    remember: bool, num_judged: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def counting(f: str, g: str, limits: Limits, **more: Any) -> Verdict:
+        judged.append(g)
+        return decide(f, g, limits, **more)
+
+    monkeypatch.setattr("judge.many.decide", counting)
+    gs = [RIGHT, "def g(n, items): return 9", "def g(n, items): return 0"] * 3
+    found = list(judge_many([(F, g) for g in gs], LIMITS, mode="screen", remember=remember))
+    assert [verdict.passed for verdict in found] == [True, True, False] * 3
+    assert len(judged) == num_judged
 
 
 @pytest.fixture(scope="module")
