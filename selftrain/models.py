@@ -281,7 +281,7 @@ def load_local_sampler(config: ModelConfig, trained: Path | None = None) -> "Sam
     """Load a model for sampling in this process alone. Raises UsageError where it is not there."""
     refuse_served(config)
     if config.engine == "vllm":
-        from selftrain.sampling.vllm import load_vllm
+        from selftrain.sampling.vllm_start import load_vllm
 
         return load_vllm(config, trained)
     from selftrain.sampling.local import TransformersSampler

@@ -38,6 +38,7 @@ MAY_TRAIN = {
     "selftrain/sampling/shared_prefix.py",
     "selftrain/sampling/stopping.py",
     "selftrain/sampling/vllm.py",
+    "selftrain/sampling/vllm_start.py",
     "selftrain/verifier/learning/adapter.py",
     "selftrain/verifier/learning/fitness.py",
     "selftrain/verifier/learning/inputs.py",

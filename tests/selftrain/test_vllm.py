@@ -370,7 +370,7 @@ def test_a_missing_package_is_one_sentence_with_the_command(
     tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr("selftrain.sampling.vllm.find_spec", lambda _: None)
+    monkeypatch.setattr("selftrain.sampling.vllm_start.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'selftrain\[vllm\]'"):
         load_sampler(config_of(tiny_model))
 
