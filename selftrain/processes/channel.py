@@ -5,6 +5,7 @@ next order as long as the first one judges. Objects travel pickled, as among pro
 each other: the launcher's. What they say is in orders.py.
 """
 
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -108,8 +109,9 @@ def _waiting(call: Callable[[], object], seconds: float | None = None) -> None:
 
 
 def _lost(error: RuntimeError) -> Lost:
-    said = " ".join(str(error).split())[:200]
+    # Without the place in gloo's source, and its advice.
+    said = re.sub(r"^\[\S*\]\s*", "", " ".join(str(error).split())).partition(". ")[0][:200]
     return Lost(
-        f"another process of this launch has ended ({said}). What was written stays; the same "
-        "command goes on."
+        f"another process of this launch has ended ({said}); it, or the launcher, says why. What "
+        "was written stays; the same command goes on."
     )

@@ -14,7 +14,7 @@ from selftrain.processes.orders import Answer, Lost, Order
 if TYPE_CHECKING:
     from selftrain.processes.channel import Channel
 
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 5.0
 """How long a process that failed waits for the others to come to the same point: what fails in one
 often fails in all, and is then told once. Those that wait for it inside training never come."""
 Listener = Callable[..., object]
@@ -55,17 +55,17 @@ class Crew:
         self._in_use.add(held)
         return held
 
-    def divide(
+    def each(
         self,
         work: Callable[..., Result],
-        held: Held[Any],
         parts: Sequence[tuple[Any, ...]],
+        held: Held[Any] | None = None,
         **listeners: Listener,
     ) -> list[Result]:
-        """Let each process do its part with what it holds; give what came of them, in order.
+        """Let each process do its part; give what came of them, in order.
 
-        `work` takes the thing held, its part and the listeners, which hear of this process's part
-        alone. Raises what `work` raises in one of them.
+        `work` takes what the process holds, where it is to, its part, and the listeners, which hear
+        of this process's part alone. Raises what `work` raises in one of them.
         """
         own, others = self._give(work, parts, listeners, on=held)
         return [own, *(answer.value for answer in others)]

@@ -53,10 +53,10 @@ class SpreadSampler:
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         sizes = dict(zip(prompts, self.count_tokens(prompts), strict=True)) if prompts else {}
         parts = divide(requests, sizes, max_new_tokens, self._crew.size)
-        found = self._crew.divide(
+        found = self._crew.each(
             _sample_part,
-            self._held,
             [([requests[i] for i in part], temperature, max_new_tokens) for part in parts],
+            self._held,
             advance=advance,
         )
         advance(len(requests) - len(parts[0]))
