@@ -73,7 +73,8 @@ def begin(tokenizer: "PreTrainedTokenizerBase", gain: float | None) -> Finding:
     if gain is None:
         return Finding("begin", State.NOTE, found, "Whether the model misses it was not measured.")
     if gain <= MOST_GAIN:
-        found += f", and examples are read hardly better after it ({gain:+.3f} nats a token)"
+        better = "hardly" if gain > 0 else "no"
+        found += f", and examples are read {better} better after it ({gain:+.3f} nats a token)"
         return Finding("begin", State.FINE, found)
     return Finding(
         "begin",
