@@ -54,7 +54,8 @@ class ModelConfig(_Section):
     """`builtin:tiny`, a local folder, a GGUF file, an id of the Hugging Face hub, or a server's
     model."""
     engine: Literal["transformers", "vllm"] = "transformers"
-    """What samples in this process; vllm is the extra `selftrain[vllm]`, for CUDA."""
+    """What samples in this process; vllm is the extra `selftrain[vllm]`, for CUDA. Training,
+    likelihoods and embeddings are transformers' in any case."""
     server: str | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Address of an OpenAI-compatible server that samples, such as http://localhost:8000/v1, or a
     list of them, which share the work.

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from selftrain.config import Config
+from selftrain.config import Config, ModelConfig
 from selftrain.errors import UsageError
 from selftrain.files import replacing
 
@@ -46,9 +46,26 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
             f"{path}: curate.verdicts is unverified, but curate.drop_always_solved and "
             "curate.choose=middle_first choose by verdicts. Leave these two out."
         )
+    for name, model in _models(config):
+        if model.server is not None and model.engine != "transformers":
+            raise UsageError(
+                f"{path}: {name}.server samples, so {name}.engine={model.engine} would do nothing. "
+                "Leave one of them out."
+            )
     if config.verifier.enabled and config.verifier.use != "watch":
         _refuse_undecided(config, path)
     return config
+
+
+def _models(config: Config) -> list[tuple[str, ModelConfig]]:
+    """Name the models that sample."""
+    found = {
+        "model": config.model,
+        "propose.model": config.propose.model,
+        "solve.model": config.solve.model,
+        **{f"ablate.generators[{i}]": model for i, model in enumerate(config.ablate.generators)},
+    }
+    return [(name, model) for name, model in found.items() if model is not None]
 
 
 def _refuse_undecided(config: Config, path: Path) -> None:

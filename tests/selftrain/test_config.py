@@ -79,6 +79,10 @@ REFUSED = [
         "propose.model is a section and holds name, engine, server, api, samples_per_request, requests_per_minute, dollars_per_million_tokens, api_key_variable, revision, trust_remote_code, weights, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
     ),
     (
+        "solve: {model: {name: m, server: http://localhost:1/v1, engine: vllm}}\n",
+        "solve.model.server samples, so solve.model.engine=vllm would do nothing. Leave one of them out.",
+    ),
+    (
         "curate: {verdicts: unverified, choose: middle_first}\n",
         "curate.verdicts is unverified, but curate.drop_always_solved and curate.choose=middle_first choose by verdicts. Leave these two out.",
     ),
