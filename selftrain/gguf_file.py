@@ -151,10 +151,11 @@ def _tokenizer(path: Path) -> "PreTrainedTokenizerBase":
 
 def _way_to_split(path: Path) -> str:
     """Read `tokenizer.ggml.pre`, which says by which rule text is cut before pairs are merged."""
-    from gguf import GGUFReader
+    from transformers.integrations.gguf.reader import read_gguf_metadata
 
-    field = GGUFReader(path).get_field("tokenizer.ggml.pre")
-    return "default" if field is None else str(field.contents())
+    # Without the vocabulary, which the package gguf would read for seconds.
+    metadata, _ = read_gguf_metadata(str(path))
+    return str(metadata.get("tokenizer.ggml.pre", "default"))
 
 
 def _cache() -> Path:

@@ -87,8 +87,11 @@ def is_labelled(task: Task) -> bool:
     return all(one.label is not None for one in task.candidates)
 
 
-def read_trained(folder: Path, test: Sequence[Task]) -> Trained:
-    """Read a verifier's training log, and count what it does not read of the test tasks."""
+def read_trained(folder: Path, test: Sequence[Task], how: ModelConfig) -> Trained:
+    """Read a verifier's training log, and count what it does not read of the test tasks.
+
+    `how` is the model it started from, and says what may run when its tokenizer is loaded.
+    """
     log = list(read_rows(folder / "training.jsonl"))
     learnt = log[0]["train"]
     looks = [row for row in log[1:] if row["dev_loss"] is not None]
@@ -103,7 +106,7 @@ def read_trained(folder: Path, test: Sequence[Task]) -> Trained:
         chosen_step=best["step"],
         dev_loss=best["dev_loss"],
         first_dev_loss=log[0]["dev_loss"],
-        cut=_shares_cut(folder, test),
+        cut=_shares_cut(folder, test, how),
     )
 
 
@@ -112,9 +115,10 @@ def facts_to_row(facts: Facts) -> Row:
     return asdict(facts)
 
 
-def _shares_cut(folder: Path, tasks: Sequence[Task]) -> dict[str, float]:
+def _shares_cut(folder: Path, tasks: Sequence[Task], how: ModelConfig) -> dict[str, float]:
     reads = Reads(**read_json(folder / "verifier.json")["reads"])
-    tokenizer = load_any_tokenizer(ModelConfig(name=str(folder)))
+    own = how.model_copy(update={"name": str(folder), "revision": None})
+    tokenizer = load_any_tokenizer(own)
     return shares_cut(
         [
             read(tokenizer, reads, task.task, one.program, one.result)

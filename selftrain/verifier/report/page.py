@@ -65,9 +65,10 @@ def publish(
     )
     measured = measure(tasks, said, calibrator, config)
     folders = [directory.verifier(one.learner.name) for one in said]
+    how = config.verifier.model
     facts = Facts(
         splits={split: count_split(some) for split, some in tasks.items()},
-        verifiers=tuple(read_trained(folder, tasks["test"]) for folder in folders),
+        verifiers=tuple(read_trained(folder, tasks["test"], how) for folder in folders),
     )
     write_json(directory.outcome, measured_to_row(measured) | facts_to_row(facts))
     page = make_page(measured, facts, config)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from verifier.comparisons import CALIBRATOR, LABELS, compared, said, tasks
 
-from selftrain.config import Config, LeverConfig
+from selftrain.config import Config, LeverConfig, ModelConfig
 from selftrain.errors import RunError
 from selftrain.files import write_json, write_rows
 from selftrain.models import resolve
@@ -122,7 +122,7 @@ def test_scores_of_other_tasks_are_refused(tmp_path: Path) -> None:
 
 def test_the_step_told_is_the_first_with_the_lowest_dev_loss(tmp_path: Path) -> None:
     made = tasks()
-    trained = read_trained(make_folder(tmp_path, made).verifier("full"), made["test"])
+    trained = read_trained(make_folder(tmp_path, made).verifier("full"), made["test"], ModelConfig())
     assert (trained.chosen_step, trained.steps) == (2, 5)
     assert (trained.first_dev_loss, trained.dev_loss) == (0.7, 0.4)
 
@@ -132,7 +132,7 @@ def test_what_the_verifier_could_not_read_is_counted(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, made).verifier("full")
     long: list[Task] = [replace(task, task="word " * 500) for task in made["test"][:1]]
     # Two candidates of the long task, and one of a short one.
-    trained = read_trained(folder, [*long, made["test"][9]])
+    trained = read_trained(folder, [*long, made["test"][9]], ModelConfig())
     assert trained.cut == {"task": 2 / 3, "program": 0, "result": 0}
 
 
