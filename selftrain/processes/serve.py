@@ -18,7 +18,10 @@ from selftrain.processes.orders import Answer, Lost, Order, failure_of
 
 def serve(channel: Channel) -> NoReturn:
     """Carry out process 0's orders; end with it."""
+    # While process 0 reads puzzles and judges references, there is time for what takes seconds.
     models.quiet()
+    import selftrain.sampling.local  # noqa: F401
+
     held: dict[int, Any] = {}
     try:
         while (order := channel.receive()) is not None:
