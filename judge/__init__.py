@@ -11,7 +11,7 @@ This file is the whole public interface. Importing it loads no engine: that is d
 
 from judge.function import FunctionProblem, calls_of, judge_function
 from judge.identity import engine_version, guest_fingerprint, guest_hash
-from judge.many import judge_completions, judge_many, run_many
+from judge.many import call_many, judge_completions, judge_many, run_many
 from judge.pair import first_true, inputs, judge, run
 from judge.records import (
     Backend,
@@ -37,6 +37,7 @@ __all__ = [
     "Probe",
     "TextProblem",
     "Verdict",
+    "call_many",
     "calls_of",
     "engine_version",
     "first_true",

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from judge.function import FunctionProblem, judge_function
 from judge.memory import VERDICTS_BYTES, Found, Memory, ask_once, key
@@ -30,6 +30,9 @@ Group: TypeAlias = tuple[tuple[Any, Any], ...]
 """What is judged together: one program in `strict`, the attempts at one puzzle in `screen`."""
 JudgeGroup: TypeAlias = Callable[[Group], list[Found]]
 """How a group is judged, or run: one verdict, or execution, of each of its programs."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 GROUP_PAIRS = 128
 """Most attempts that share an instance: the paper's number a puzzle."""
@@ -114,6 +117,25 @@ def run_many(
     where = start(num_workers, backend, address)
     groups = (((as_text(g), None if f is None else as_text(f)),) for g, f in programs)
     return judge_groups(groups, partial(run_group, limits), num_workers, where, remember)
+
+
+def call_many(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    num_workers: int = 1,
+    *,
+    backend: Backend = "loky",
+    address: str | None = None,
+) -> Iterator[R]:
+    """Yield function(item) of each, in order; `function` is pure, and calls the judge itself.
+
+    With workers, items should be so small that an endless loop in one delays few others. Raises
+    JudgeError if the judge cannot run. The rest is as in judge_many.
+    """
+    if not items:
+        return
+    with start(num_workers, backend, address) as workers:
+        yield from workers.map(function, items) if workers else map(function, items)
 
 
 def judge_groups(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from judge import Backend, Limits, first_true
+from judge import Backend, Limits, call_many, first_true
 from puzzles import scopes
 from puzzles.puzzle import Puzzle
 from puzzles.syntax import MAX_CHARACTERS, parse
@@ -44,14 +44,13 @@ def fitting_answers(
         for number, (f, answers) in enumerate(tasks)
         for start in range(0, len(answers), CHUNK_ANSWERS)
     ]
-    asking = partial(ask_all, limits)
-    if num_workers == 1 and backend == "loky":
-        asked = [asking(task) for _, task in chunks]
-    else:
-        from judge.workers import start_workers
-
-        with start_workers(num_workers, backend, address) as workers:
-            asked = workers.map(asking, [task for _, task in chunks])
+    asked = call_many(
+        partial(ask_all, limits),
+        [task for _, task in chunks],
+        num_workers,
+        backend=backend,
+        address=address,
+    )
     found: list[set[str]] = [set() for _ in tasks]
     for (number, _), fitting in zip(chunks, asked, strict=True):
         found[number].update(fitting)

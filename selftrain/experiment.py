@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 
-from judge import Limits
 from puzzles import Puzzle, from_row
 from selftrain.config import Config, ModelConfig
 from selftrain.decontaminate import HeldOutIndex
@@ -127,9 +126,10 @@ class Experiment:
         return HeldOutIndex(self.held_out, self.config.decontaminate, self.dev)
 
     @cached_property
-    def filter_limits(self) -> Limits:
-        """The judge's limits for one trivial answer."""
-        return replace(self.judging.limits, fuel=self.config.filter.fuel)
+    def filter_judging(self) -> Judging:
+        """How the trivial answers to a proposal are judged."""
+        limits = replace(self.judging.limits, fuel=self.config.filter.fuel)
+        return replace(self.judging, limits=limits)
 
     def attempts(self, number: int) -> Attempts:
         """Say how the puzzles of a round are tried."""

@@ -6,6 +6,8 @@ Equal proposals fall in both modes, by normal form, since two puzzles of one id 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 from judge import Limits
 from puzzles import Puzzle, Rejection, from_row, to_row
@@ -17,12 +19,15 @@ from puzzles.seen import Seen
 from puzzles.trivial import check_loads, check_trivial
 from selftrain.config import FilterConfig
 from selftrain.files import Format, Row
+from selftrain.judge import Judging
 from selftrain.prompts import propose_head
 from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
 from selftrain.seeds import derive_seed
 
 SKIPPED_SHARE = 0.05
 """Proposals that the released code spares the checks of type, use and triviality."""
+_BATCH = 64
+"""Proposals whose puzzles are asked about together, by all workers."""
 _SEEN_BEFORE = (Reason.TOO_CLOSE, Reason.DOES_NOT_RUN, Reason.TRIVIAL)
 """Checks that come after a proposal was found to be new."""
 
@@ -43,7 +48,7 @@ def filter_proposals(
     seen: Seen,
     held_out: NearIndex,
     config: FilterConfig,
-    limits: Limits,
+    judging: Judging,
     seed: int,
     *,
     advance: Callable[[int], object],
@@ -51,17 +56,18 @@ def filter_proposals(
     """Check proposals in order, the cheapest check first; `seen` learns what is new.
 
     `seed` is the run's: in the paper's mode it draws the proposals that are spared some checks.
+    Raises `judge.JudgeError`.
     """
-    for proposal in proposals:
-        f = cut_puzzle(propose_head(len(proposal.prompt_puzzles)) + proposal.completion.text)
-        if isinstance(f, Rejection):
-            yield Filtered(proposal, None, f)
-        elif config.mode == "paper":
-            spared = is_spared(proposal.id, seed)
-            yield Filtered(proposal, f, _check_as_released(proposal, f, seen, spared, limits))
-        else:
-            yield Filtered(proposal, f, _check(proposal, f, seen, held_out, config, limits))
-        advance(1)
+    # What is new is said by the order of the proposals, what is trivial by each alone.
+    for start in range(0, len(proposals), _BATCH):
+        some = proposals[start : start + _BATCH]
+        read = [_read(proposal, seen, held_out, config, seed) for proposal in some]
+        asked = [left for _, left in read if isinstance(left, _Asked)]
+        answers = iter(list(judging.call(partial(_ask, judging.limits), asked)))
+        for proposal, (f, left) in zip(some, read, strict=True):
+            result = (next(answers) or left.puzzle) if isinstance(left, _Asked) else left
+            yield Filtered(proposal, f, result)
+            advance(1)
 
 
 def is_spared(proposal_id: str, seed: int) -> bool:
@@ -69,37 +75,47 @@ def is_spared(proposal_id: str, seed: int) -> bool:
     return derive_seed(seed, "filter", proposal_id) < SKIPPED_SHARE * 2**63
 
 
-def _check(
-    proposal: Proposal,
-    f: str,
-    seen: Seen,
-    held_out: NearIndex,
-    config: FilterConfig,
-    limits: Limits,
-) -> Puzzle | Rejection:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A puzzle that is well-formed and new, and what is still asked of its f."""
+
+    puzzle: Puzzle
+    what: Literal["trivial", "trivial_as_released", "loads"]
+
+
+def _ask(limits: Limits, asked: _Asked) -> Rejection | None:
+    """Let the judge have the last word on a puzzle; this may run in a worker."""
+    if asked.what == "loads":
+        return check_loads(asked.puzzle, limits)
+    as_released = asked.what == "trivial_as_released"
+    return check_trivial(asked.puzzle, limits, as_released=as_released)
+
+
+def _read(
+    proposal: Proposal, seen: Seen, held_out: NearIndex, config: FilterConfig, seed: int
+) -> tuple[str | None, _Asked | Rejection]:
+    """Cut f out of a proposal, and check what can be told without running it."""
+    f = cut_puzzle(propose_head(len(proposal.prompt_puzzles)) + proposal.completion.text)
+    if isinstance(f, Rejection):
+        return None, f
+    if config.mode == "paper":
+        return f, _read_as_released(proposal, f, seen, spared=is_spared(proposal.id, seed))
     puzzle = well_formed(f, name=proposal.id, origin=_origin(proposal))
     if isinstance(puzzle, Rejection):
-        return puzzle
-    return (
-        seen.add(puzzle)
-        or too_close(puzzle, held_out, config.max_containment, same_shape_is_new=True)
-        or check_trivial(puzzle, limits)
-        or puzzle
+        return f, puzzle
+    not_new = seen.add(puzzle) or too_close(
+        puzzle, held_out, config.max_containment, same_shape_is_new=True
     )
+    return f, not_new or _Asked(puzzle, "trivial")
 
 
-def _check_as_released(
-    proposal: Proposal, f: str, seen: Seen, spared: bool, limits: Limits
-) -> Puzzle | Rejection:
+def _read_as_released(
+    proposal: Proposal, f: str, seen: Seen, *, spared: bool
+) -> _Asked | Rejection:
     puzzle = well_formed(f, name=proposal.id, origin=_origin(proposal), any_answer=spared)
     if isinstance(puzzle, Rejection):
         return puzzle
-    if duplicate := seen.add(puzzle):
-        return duplicate
-    failed = (
-        check_loads(puzzle, limits) if spared else check_trivial(puzzle, limits, as_released=True)
-    )
-    return failed or puzzle
+    return seen.add(puzzle) or _Asked(puzzle, "loads" if spared else "trivial_as_released")
 
 
 def _origin(proposal: Proposal) -> str:

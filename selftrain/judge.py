@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
 
 from judge import (
     Execution,
@@ -10,6 +11,7 @@ from judge import (
     Mode,
     TextProblem,
     Verdict,
+    call_many,
     judge_completions,
     judge_many,
     run_many,
@@ -18,6 +20,9 @@ from puzzles import sources
 from selftrain.config import JudgeConfig
 from selftrain.files import Format, Row
 from selftrain.solve import Candidate, candidate_from_row
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 NOT_JUDGED = "not_judged"
 """Outcome of a candidate that no checker has seen, since enough others of its puzzle had passed.
@@ -80,6 +85,18 @@ class Judging:
         return run_many(
             programs,
             self.limits,
+            self.config.num_workers,
+            backend=self.config.backend,
+            address=self.config.address,
+        )
+
+    def call(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        """Call what judges by itself, a pure function, on each item, in order. Raises
+        `judge.JudgeError`.
+        """
+        return call_many(
+            function,
+            items,
             self.config.num_workers,
             backend=self.config.backend,
             address=self.config.address,

@@ -85,7 +85,7 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
         proposals = once(PROPOSALS, len(indices), proposing)
 
         filtering = partial(
-            filter_proposals, proposals, seen, held_out, c.filter, x.filter_limits, c.seed
+            filter_proposals, proposals, seen, held_out, c.filter, x.filter_judging, c.seed
         )
         filtered = once(FILTERED, len(proposals), filtering)
         remember(seen, filtered)

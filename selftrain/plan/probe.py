@@ -208,7 +208,7 @@ def _invent(
 
     def sift(some: Sequence[Proposal]) -> Iterator[Filtered]:
         return filter_proposals(
-            some, seen, held_out, c.filter, x.filter_limits, c.seed, advance=_ignore
+            some, seen, held_out, c.filter, x.filter_judging, c.seed, advance=_ignore
         )
 
     batches = [range(i * batch, (i + 1) * batch) for i in range(1, REPEATS + 1)]

@@ -8,7 +8,7 @@ from judge import Limits
 from puzzles import Puzzle, puzzle_from_source
 from puzzles.near import NearIndex
 from puzzles.seen import Seen
-from selftrain.config import FilterConfig
+from selftrain.config import FilterConfig, JudgeConfig
 from selftrain.filter import (
     Filtered,
     filter_proposals,
@@ -18,6 +18,7 @@ from selftrain.filter import (
     kept_puzzles,
     remember,
 )
+from selftrain.judge import Judging
 from selftrain.propose import Proposal
 from selftrain.sampling import Completion, FinishReason
 
@@ -58,14 +59,20 @@ def proposals(texts: Sequence[str], start: int = 0) -> list[Proposal]:
     ]
 
 
-def filtered(made: Sequence[Proposal], seen: Seen | None = None) -> list[Filtered]:
+def judging(num_workers: int = 1) -> Judging:
+    return Judging(LIMITS, "strict", False, JudgeConfig(num_workers=num_workers))
+
+
+def filtered(
+    made: Sequence[Proposal], seen: Seen | None = None, num_workers: int = 1
+) -> list[Filtered]:
     return list(
         filter_proposals(
             made,
             seen if seen is not None else Seen([TRAIN, HELD_OUT]),
             NearIndex([HELD_OUT]),
             FilterConfig(),
-            LIMITS,
+            judging(num_workers),
             0,
             advance=lambda _: None,
         )
@@ -100,6 +107,16 @@ def test_a_repeated_trivial_proposal_is_not_judged_twice() -> None:
         "trivial",
         "duplicate",
     ]
+
+
+def test_workers_filter_alike_and_in_order() -> None:
+    texts = [*BY_REASON.values(), *(KEPT.replace("999", str(n)) for n in range(900, 980))]
+    made = proposals([*texts, *texts])
+    alone = filtered(made)
+    assert [reason(one) for one in alone[: len(texts)]] == [*BY_REASON, *[""] * 80]
+    # What the judge never saw is found again, what it saw is a duplicate.
+    assert [one.proposal for one in alone] == made
+    assert filtered(made, num_workers=2) == alone
 
 
 def test_rows_rebuild_what_was_filtered() -> None:
@@ -148,7 +165,7 @@ def as_released(text: str, start: int, seen: Seen | None = None) -> Filtered:
         seen if seen is not None else Seen([TRAIN]),
         NearIndex([HELD_OUT]),
         PAPER,
-        LIMITS,
+        judging(),
         0,
         advance=lambda _: None,
     )
