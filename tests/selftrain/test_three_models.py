@@ -12,8 +12,12 @@ from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.errors import RunError
 from selftrain.files import Row, read_json, read_rows
+from selftrain.report import make_page
+from selftrain.report.markdown import to_markdown
+from selftrain.report.spending import spending_line
 from selftrain.run import run
 from selftrain.run_directory import RunDirectory
+from selftrain.sampling.spending import add_up, spending_from_row
 
 KEY = "sk-a-key-that-nobody-sees"
 SMALL = (
@@ -47,6 +51,7 @@ def config_of(folder: Path, model: Path, proposer: Served, solver: Served) -> Co
                 "batch_size": 4,
                 "context_tokens": 1024,
                 "api_key_variable": "MY_KEY",
+                "dollars_per_million_tokens": "[1000000, 1000]",
             }.items()
         ),
     )
@@ -114,6 +119,22 @@ def test_what_a_server_does_not_tell_is_null_on_disk(trio: Trio) -> None:
     assert all(row["sum_logprob"] < 0 for row in trio.rows("1-proposals.jsonl"))
 
 
+def test_what_servers_were_asked_for_is_in_the_timings_the_report_and_nowhere_else(
+    trio: Trio,
+) -> None:
+    asked = [row for row in read_rows(trio.directory.timings) if "asked" in row]
+    assert {row["stage"] for row in asked} == {"propose", "solve"}
+    num_asked = len(trio.proposer.asked) + len(trio.solver.asked)
+    total = add_up([spending_from_row(row) for row in asked])
+    assert (total.requests, total.prompt_tokens) == (num_asked, 7 * num_asked)
+    assert total.dollars == pytest.approx(7 * num_asked + total.completion_tokens / 1000)
+    page = to_markdown(make_page(trio.directory, with_timings=True))
+    assert f"| Requests answered | {num_asked} |" in page
+    assert "| Dollars, about |" in page
+    assert "Requests answered" not in trio.directory.report_markdown.read_text()
+    assert spending_line(trio.directory).startswith(f"asked of servers: {num_asked} requests, ")
+
+
 def test_no_file_of_the_run_holds_the_key(trio: Trio) -> None:
     assert set(trio.proposer.authorizations) == {f"Bearer {KEY}"}
     files = [path for path in trio.directory.path.rglob("*") if path.is_file()]
@@ -131,6 +152,9 @@ def test_a_server_that_fails_ends_the_run_and_the_same_command_goes_on_to_the_sa
         with pytest.raises(RunError, match="429 Too Many Requests"):
             other.run()
         assert not other.directory.round(1).candidates.exists()
+        lost = list(read_rows(other.directory.timings))[-1]
+        assert (lost["stage"], lost["cut_short"]) == ("solve", True)
+        assert lost["asked"]["requests"] >= 1
         other.run()
         assert len(proposer.asked) == 16
     for name in ("1-proposals.jsonl", "3-candidates.jsonl", "4-examples.jsonl"):
