@@ -335,7 +335,7 @@ def pick_device(name: str) -> "torch.device":
 
 
 def pick_dtype(name: str, device: "torch.device") -> "torch.dtype":
-    """Give the precision named; `auto` is bfloat16 on a GPU that computes in it, else float32."""
+    """Give the precision named; `auto` is bfloat16 on a chip that computes in it, else float32."""
     import torch
 
     if name == "auto":

@@ -1,5 +1,7 @@
 """The model card: base, data, scores with intervals, and how to load it."""
 
+from pathlib import Path
+
 from huggingface_hub import EvalResult, ModelCardData
 
 from selftrain.config import Config
@@ -48,12 +50,13 @@ def model_card(run: RunDirectory, config: Config, number: int, *, is_adapter: bo
 def _head(run: RunDirectory, config: Config, number: int, base: Row, *, is_adapter: bool) -> str:
     told = read_run(run)
     metrics = next(one.metrics for one in told.rounds if one.number == number)
+    measured = held_out_text(metrics["eval/num_puzzles"], told.made_with)
     held_out = source(config.puzzles.held_out)
     results = [
         EvalResult(
             task_type="text-generation",
             dataset_type=held_out,
-            dataset_name=f"{held_out_text(metrics['eval/num_puzzles'], told.made_with)} of {held_out}",
+            dataset_name=f"{measured} of {held_out}",
             metric_type=f"pass@{k}",
             metric_value=round(metrics[f"eval/pass@{k}"], 4),
         )
@@ -96,6 +99,9 @@ def _loading(config: Config, base: Row, *, is_adapter: bool) -> str:
     before: list[str] = []
     if config.model.name.startswith("builtin:"):
         before, name = ["from selftrain.models import resolve"], f'resolve("{config.model.name}")'
+    elif (file := Path(base["name"]).name) in base["files"]:  # in GGUF
+        before = ["from selftrain.models import source_of"]
+        name = f'source_of("path/to/{file}")'
     elif base["files"]:
         name = f'"path/to/{model_name(base)}"'
     else:

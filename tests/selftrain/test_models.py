@@ -3,10 +3,18 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
-from selftrain.models import context_tokens, load_model, load_tokenizer, pick_device, resolve
+from selftrain.models import (
+    context_tokens,
+    load_model,
+    load_tokenizer,
+    pick_device,
+    pick_dtype,
+    resolve,
+)
 
 
 def refusal(name: str) -> str:
@@ -82,3 +90,20 @@ def test_the_builtin_model_is_small_and_reads_single_digits() -> None:
     assert len(tokenizer("2024")["input_ids"]) == 4
     text = "def f(x: int):\n    return x + 964 == 1853\t é \U0001f600"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "expected"),
+    [
+        ({"avx512_bf16": True, "amx_bf16": True}, torch.bfloat16),
+        # It converts and multiplies in float32's units: slower than float32 itself.
+        ({"avx512_bf16": True, "amx_bf16": False}, torch.float32),
+        ({"architecture": "aarch64"}, torch.float32),
+    ],
+)
+def test_a_cpu_samples_in_bfloat16_only_where_it_has_units_for_it(
+    monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: torch.dtype
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
+    assert pick_dtype("auto", torch.device("cpu")) is expected
+    assert pick_dtype("bfloat16", torch.device("cpu")) is torch.bfloat16
