@@ -44,7 +44,7 @@ class SyntaxVariety:
         return max(0.0, pooled - self._inside / self._num_puzzles)
 
 
-@lru_cache(maxsize=16_384)  # a round has far fewer shapes than puzzles
+@lru_cache(maxsize=4_096)  # 4 kB each; a model's puzzles have few shapes, met again and again
 def _pairs(shape: str) -> tuple[Shares, float]:
     """Give each pair's share of a puzzle, and their entropy in bits; nothing for no Python."""
     try:
