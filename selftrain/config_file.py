@@ -18,6 +18,7 @@ from selftrain.errors import UsageError
 from selftrain.files import replacing
 
 COMMAND_LINE = Path("command line")
+_OF_SERVERS = ("api", "samples_per_request", "requests_per_minute", "dollars_per_million_tokens")
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
@@ -52,6 +53,7 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
                 f"{path}: {name}.server samples, so {name}.engine={model.engine} would do nothing. "
                 "Leave one of them out."
             )
+        _refuse_without_server(name, model, path)
     if config.verifier.enabled and config.verifier.use != "watch":
         _refuse_undecided(config, path)
     return config
@@ -66,6 +68,17 @@ def _models(config: Config) -> list[tuple[str, ModelConfig]]:
         **{f"ablate.generators[{i}]": model for i, model in enumerate(config.ablate.generators)},
     }
     return [(name, model) for name, model in found.items() if model is not None]
+
+
+def _refuse_without_server(name: str, model: ModelConfig, path: Path) -> None:
+    """Refuse what says how a server is asked where none is."""
+    ours, defaults = model.model_dump(), ModelConfig().model_dump()
+    idle = next((key for key in _OF_SERVERS if ours[key] != defaults[key]), None)
+    if model.server is None and idle is not None:
+        raise UsageError(
+            f"{path}: {name}.{idle} says how a server is asked, but {name}.server is null. "
+            f"Set {name}.server, or leave it out."
+        )
 
 
 def _refuse_undecided(config: Config, path: Path) -> None:

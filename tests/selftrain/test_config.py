@@ -79,6 +79,10 @@ REFUSED = [
         "propose.model is a section and holds name, engine, server, api, samples_per_request, requests_per_minute, dollars_per_million_tokens, api_key_variable, revision, trust_remote_code, weights, context_tokens, dtype, device, batch_size, but 'a' (text) was found.",
     ),
     (
+        "propose: {model: {name: m, samples_per_request: 8}}\n",
+        "propose.model.samples_per_request says how a server is asked, but propose.model.server is null. Set propose.model.server, or leave it out.",
+    ),
+    (
         "solve: {model: {name: m, server: http://localhost:1/v1, engine: vllm}}\n",
         "solve.model.server samples, so solve.model.engine=vllm would do nothing. Leave one of them out.",
     ),
