@@ -50,7 +50,7 @@ def test_each_server_has_its_prices() -> None:
 
 def test_without_a_price_or_a_server_nothing_is_estimated() -> None:
     assert dollars(priced(), COUNTS) is None
-    here = load_config(None, ["solve.model.dollars_per_million_tokens=[1, 1]"])
+    here = load_config(None, ["solve.model.name=m"])
     assert dollars(here, COUNTS) is None
 
 
