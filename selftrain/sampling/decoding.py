@@ -13,8 +13,10 @@ from typing import NamedTuple, Protocol
 import torch
 from transformers import PreTrainedModel
 
+from selftrain.sampling import gpt_neo
+from selftrain.sampling.attention_parts import KeysValues
 from selftrain.sampling.prompts import read_prompts
-from selftrain.sampling.shared_prefix import NAME, KeysValues, SharedPrefixCache
+from selftrain.sampling.shared_prefix import NAME, SharedPrefixCache
 
 PIECE_TOKENS = 8192
 """Prompt tokens that go through the model together."""
@@ -80,11 +82,6 @@ class SharedDecoder:
         self._positions = (start + mask.sum(dim=1))[owner]
         self.logits = torch.cat(logits)[owner]
 
-    @property
-    def window(self) -> float:
-        """Give how many tokens back the model would see if it were not for this decoder."""
-        return self._cache.window
-
     def step(self, drawn: torch.Tensor) -> None:
         """Take in a token a row (rows, int64)."""
         self.logits = self._model(
@@ -129,12 +126,11 @@ class RepeatedDecoder:
 
 
 @torch.inference_mode()
-def can_share(model: PreTrainedModel, context_tokens: int) -> bool:
+def can_share(model: PreTrainedModel) -> bool:
     """Try whether a model's class takes shared prefixes; if so it attends by them from now on.
 
     Two prompts that begin alike, one of them with two rows, are decoded for two steps and compared
-    with the same tokens read in one go. A class with a window that is shorter than the context
-    does not take them either.
+    with the same tokens read in one go.
     """
     before = model.config._attn_implementation
     rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 6]]
@@ -142,16 +138,18 @@ def can_share(model: PreTrainedModel, context_tokens: int) -> bool:
     drawn = torch.tensor([[3, 2], [1, 4], [2, 2]], device=model.device)
     wholes = [torch.tensor([[*row, *new]]) for row, new in zip(rows, drawn.tolist(), strict=True)]
     plain = torch.cat([model(input_ids=w.to(model.device)).logits[:, -1] for w in wholes])
+    neo = gpt_neo.share(model)
     try:
-        model.set_attn_implementation(NAME)
+        if not neo:
+            model.set_attn_implementation(NAME)
         decoder = SharedDecoder(model, rows, read_common(model, rows[0][:2]))
         for tokens in drawn.T:
             decoder.step(tokens)
     except (TypeError, AttributeError, ValueError, IndexError, RuntimeError):
         fits = False
     else:
-        fits = decoder.window >= context_tokens and _agree(decoder.logits, plain)
-    if not fits:
+        fits = _agree(decoder.logits, plain)
+    if not fits and not neo:
         model.set_attn_implementation(before)
     return fits
 
@@ -191,10 +189,12 @@ def _read(
     if start or (mask is not None and not mask.all()):
         seen = _visible(torch.ones_like(ids) if mask is None else mask, start)
     counted = torch.ones_like(ids) if mask is None else mask
+    positions = start + (counted.cumsum(dim=1) - 1).clamp(min=0)
+    cache.begin_reading(positions)
     out = model(
         input_ids=ids,
         attention_mask=seen,
-        position_ids=start + (counted.cumsum(dim=1) - 1).clamp(min=0),
+        position_ids=positions,
         cache=cache,
         use_cache=True,
         logits_to_keep=1,

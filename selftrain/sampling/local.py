@@ -49,7 +49,7 @@ class TransformersSampler:
         self._tokenizer = tokenizer
         self._batch_size = batch_size
         self._context_tokens = context_tokens
-        self._shares = can_share(model, context_tokens)
+        self._shares = can_share(model)
         if not self._shares:
             say_once(
                 f"{type(model).__name__} attends in a way of its own: what was read of a prompt is "

@@ -2,48 +2,38 @@
 
 A row's keys lie in three places: what all prompts begin with, the rest of its own prompt, which its
 other samples share, and what was drawn for it alone. Each place is attended to by itself, as one
-matrix product over all rows that share it, and the three answers are averaged by the weights that
-their log-sum-exps give, which is exact (Hydragen, Juravsky et al. 2024, section 3.1; flash
-attention's merging of blocks). Nothing is copied from row to row or from step to step.
+matrix product over all rows that share it (attention_parts.py). Nothing is copied from row to row
+or from step to step. A layer that sees some tokens back only finds the others hidden.
 
 This is a cache and an attention function of transformers. It draws nothing (local.py), and it does
 not know whether a class of models takes it: `can_share` in decoding.py tries that out.
 """
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from transformers import AttentionInterface, Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from selftrain.sampling.attention_parts import (
+    KeysValues,
+    RowsByPrompt,
+    attend,
+    attend_as_one,
+    hide,
+    merge,
+)
 
 NAME = "shared_prefix"
 """Of the attention function, as transformers knows it."""
 _FIRST_CAPACITY = 32
 
 
-class KeysValues(NamedTuple):
-    """Keys and values of one layer."""
-
-    keys: torch.Tensor
-    """rows x key heads x tokens x head size"""
-    values: torch.Tensor
-    """The same."""
-
-
-class _Part(NamedTuple):
-    """What attention to some of the keys came to."""
-
-    out: torch.Tensor
-    """rows x key heads x queries x head size"""
-    log_sum: torch.Tensor
-    """Logarithm of the sum of exponentiated scores: rows x key heads x queries, float32."""
-
-
 class SharedPrefixCache(Cache):
     """Keys and values of a batch. Prompts are read into it first, once each; then rows are drawn.
 
-    `begin_drawing` says which row has which prompt.
+    `begin_reading` says where the tokens stand that are read next, `begin_drawing` which row has
+    which prompt.
     """
 
     def __init__(self, common: list[KeysValues] | None = None) -> None:
@@ -53,27 +43,27 @@ class SharedPrefixCache(Cache):
         self.prompts: list[KeysValues] = []
         """A layer each: the rest of the prompts, a row each, padded on the left."""
         self._drawn: list[_Drawn] = []
-        self.window = math.inf
-        """Fewest tokens back that a layer sees, as the model said when it read: here all are."""
-        self._rows: _Rows | None = None
+        self._rows: RowsByPrompt | None = None
+        self._lengths = torch.zeros(0, dtype=torch.long)
         self._padding: torch.Tensor | None = None
+        self._positions = torch.zeros(0, 0, dtype=torch.long)
 
     @property
     def is_drawing(self) -> bool:
         """Tell whether all prompts are read."""
         return self._rows is not None
 
+    def begin_reading(self, positions: torch.Tensor) -> None:
+        """Say where tokens stand (prompts x tokens), in their prompts, that are read next."""
+        self._positions = positions
+
     def begin_drawing(self, owner: torch.Tensor, mask: torch.Tensor) -> None:
         """Let rows have the prompts numbered in `owner` (rows), of which `mask` (prompts x tokens)
         is 0 where padding stands.
         """
-        self._rows = _Rows(owner, mask.shape[0])
-        self._padding = None
-        if not mask.all():
-            dtype = self.prompts[0].keys.dtype
-            hidden = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
-            hidden.masked_fill_(mask == 0, torch.finfo(dtype).min)
-            self._padding = hidden[:, None, None]
+        self._rows = RowsByPrompt(owner, mask.shape[0])
+        self._lengths = mask.sum(dim=1)
+        self._padding = hide(mask[:, None, None].bool(), self.prompts[0].keys.dtype)
 
     def keep_rows(self, kept: torch.Tensor) -> None:
         """Drop all rows but these."""
@@ -82,8 +72,9 @@ class SharedPrefixCache(Cache):
         left, owner = torch.unique(owner, return_inverse=True)
         if len(left) < len(self.prompts[0].keys):
             self.prompts = [KeysValues(k[left], v[left]) for k, v in self.prompts]
+            self._lengths = self._lengths[left]
             self._padding = None if self._padding is None else self._padding[left]
-        self._rows = _Rows(owner, len(left))
+        self._rows = RowsByPrompt(owner, len(left))
         for drawn in self._drawn:
             drawn.keep_rows(kept)
 
@@ -129,8 +120,10 @@ class SharedPrefixCache(Cache):
         query: torch.Tensor,
         drawn: KeysValues,
         scaling: float,
+        window: int | None,
     ) -> torch.Tensor:
-        """Attend from the newest token of each row (rows x heads x 1 x head size) to all its keys.
+        """Attend from the newest token of each row (rows x heads x 1 x head size) to all its keys,
+        or to the last `window` ones.
 
         Gives rows x 1 x heads x head size.
         """
@@ -138,13 +131,39 @@ class SharedPrefixCache(Cache):
         num_rows, num_heads = query.shape[:2]
         # Heads that share keys are queries of one key head.
         query = query.reshape(num_rows, drawn.keys.shape[1], -1, query.shape[-1])
-        parts = [
-            _attend(query, drawn, scaling),
-            self._rows.attend(query, self.prompts[layer], scaling, self._padding),
-        ]
+        own = self.prompts[layer]
+        num_drawn, num_own = drawn.keys.shape[2], own.keys.shape[2]
+        # Padded on the left, all prompts end where drawing begins: what is too far back in one is
+        # so in all.
+        unseen = 0 if window is None else num_own + num_drawn - window
+        parts = [attend(query, drawn.since(unseen - num_own), scaling)]
+        if unseen < num_own:
+            padding = self._padding
+            padding = None if padding is None else padding[..., max(unseen, 0) :]
+            parts.append(self._rows.attend(query, own.since(unseen), scaling, padding))
         if self.common:
-            parts.append(_attend_as_one(query, self.common[layer], scaling))
-        return _merge(parts).reshape(num_rows, 1, num_heads, -1)
+            seen = self._sees(self.common[layer], num_drawn, window)
+            if seen is None or seen.any():
+                hidden = None if seen is None else hide(seen, query.dtype)
+                parts.append(attend_as_one(query, self.common[layer], scaling, hidden))
+        return merge(parts).reshape(num_rows, 1, num_heads, -1)
+
+    def _sees(self, common: KeysValues, num_drawn: int, window: int | None) -> torch.Tensor | None:
+        """Say which row sees which of the common tokens; None where each sees all."""
+        assert self._rows is not None
+        if window is None:
+            return None
+        tokens = torch.arange(common.keys.shape[2], device=common.keys.device)
+        newest = len(tokens) + self._lengths[self._rows.owner] + num_drawn - 1
+        return newest[:, None] - tokens < window
+
+    def sees_while_reading(self, mask: torch.Tensor | None, window: int) -> torch.Tensor:
+        """Narrow what the tokens being read see (rows x 1 x tokens x keys) to a window."""
+        start = self.common[0].keys.shape[2] if self.common else 0
+        common = torch.arange(start, device=self._positions.device)
+        keys = torch.cat([common.expand(len(self._positions), -1), self._positions], dim=1)
+        back = self._positions[:, None, :, None] - keys[:, None, None]
+        return (back < window) & ((back >= 0) if mask is None else mask)
 
 
 class _Drawn:
@@ -168,83 +187,11 @@ class _Drawn:
         self._buffers = [buffer[kept] for buffer in self._buffers]
 
 
-class _Rows:
-    """Which row has which prompt, and where its queries lie when they are laid out by prompt."""
-
-    def __init__(self, owner: torch.Tensor, num_prompts: int) -> None:
-        self.owner = owner
-        numbers = torch.arange(len(owner), device=owner.device)
-        counts = torch.bincount(owner, minlength=num_prompts)
-        firsts = counts.cumsum(0) - counts
-        order = torch.argsort(owner, stable=True)
-        self._place = torch.empty_like(owner)
-        self._place[order] = numbers - firsts[owner[order]]
-        # A prompt with fewer rows than the most has places left, whose answers nobody reads.
-        self._row = torch.zeros(
-            num_prompts, int(counts.max()), dtype=torch.long, device=owner.device
-        )
-        self._row[owner, self._place] = torch.arange(len(owner), device=owner.device)
-
-    def attend(
-        self,
-        query: torch.Tensor,
-        prompts: KeysValues,
-        scaling: float,
-        padding: torch.Tensor | None,
-    ) -> _Part:
-        num_prompts, most = self._row.shape
-        _, num_heads, group, size = query.shape
-        by_prompt = query[self._row].transpose(1, 2).reshape(num_prompts, num_heads, -1, size)
-        part = _attend(by_prompt, prompts, scaling, padding)
-        out = part.out.reshape(num_prompts, num_heads, most, group, -1)
-        log_sum = part.log_sum.reshape(num_prompts, num_heads, most, group)
-        return _Part(
-            out.transpose(1, 2)[self.owner, self._place],
-            log_sum.transpose(1, 2)[self.owner, self._place],
-        )
-
-
-def _attend_as_one(query: torch.Tensor, shared: KeysValues, scaling: float) -> _Part:
-    """Attend from all rows to keys that all of them share: the rows are queries of one."""
-    num_rows, num_heads, group, size = query.shape
-    part = _attend(query.transpose(0, 1).reshape(1, num_heads, -1, size), shared, scaling)
-    return _Part(
-        part.out.reshape(num_heads, num_rows, group, -1).transpose(0, 1),
-        part.log_sum.reshape(num_heads, num_rows, group).transpose(0, 1),
-    )
-
-
-def _attend(
-    query: torch.Tensor, to: KeysValues, scaling: float, padding: torch.Tensor | None = None
-) -> _Part:
-    """Attend from every query to every key, but those that `padding` (added to scores) hides."""
-    if query.device.type == "cpu":
-        # What scaled_dot_product_attention calls, which keeps the log-sum-exp to itself.
-        mask = None if padding is None else padding.expand(-1, -1, query.shape[2], -1)
-        out, log_sum = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            query, to.keys, to.values, 0.0, False, attn_mask=mask, scale=scaling
-        )
-        return _Part(out, log_sum)
-    scores = (torch.matmul(query, to.keys.transpose(2, 3)) * scaling).float()
-    if padding is not None:
-        scores += padding
-    log_sum = scores.logsumexp(dim=-1)
-    weights = torch.exp(scores - log_sum[..., None]).to(query.dtype)
-    return _Part(torch.matmul(weights, to.values), log_sum)
-
-
-def _merge(parts: list[_Part]) -> torch.Tensor:
-    weights = torch.softmax(torch.stack([part.log_sum for part in parts]), dim=0)[..., None]
-    merged = sum(part.out * weight for part, weight in zip(parts, weights, strict=True))
-    assert isinstance(merged, torch.Tensor)
-    return merged.to(parts[0].out.dtype)
-
-
 def _room(like: torch.Tensor, tokens: int) -> torch.Tensor:
     return like.new_empty(*like.shape[:2], tokens, like.shape[3])
 
 
-def _attention(
+def attend_shared(
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
@@ -259,15 +206,18 @@ def _attention(
     """Attend as transformers asks of an attention function; `shared_prefix` comes through the
     model's own keyword arguments.
     """
-    if shared_prefix is not None and sliding_window is not None:
-        shared_prefix.window = min(shared_prefix.window, sliding_window)
-    if shared_prefix is None or not shared_prefix.is_drawing:
-        return sdpa_attention_forward(
-            module, query, key, value, attention_mask, scaling=scaling, **kwargs
-        )
-    layer = module.layer_idx
-    assert isinstance(layer, int)
-    return shared_prefix.attend(layer, query, KeysValues(key, value), scaling), None
+    if shared_prefix is None:
+        kwargs["sliding_window"] = sliding_window
+    elif shared_prefix.is_drawing:
+        layer = module.layer_idx
+        assert isinstance(layer, int)
+        kept = KeysValues(key, value)
+        return shared_prefix.attend(layer, query, kept, scaling, sliding_window), None
+    elif sliding_window is not None:
+        attention_mask = shared_prefix.sees_while_reading(attention_mask, sliding_window)
+    return sdpa_attention_forward(
+        module, query, key, value, attention_mask, scaling=scaling, **kwargs
+    )
 
 
-AttentionInterface.register(NAME, _attention)  # type: ignore[no-untyped-call]
+AttentionInterface.register(NAME, attend_shared)  # type: ignore[no-untyped-call]
