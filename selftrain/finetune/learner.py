@@ -30,6 +30,8 @@ class Learner(torch.nn.Module):
     def __init__(self, model: PreTrainedModel | PeftModel) -> None:
         super().__init__()
         self.model = model
+        # By this name FSDP asks which layers to share out one by one.
+        self._no_split_modules = self.transformer._no_split_modules
         self.packs = False
         """Whether batches are packed, each token read once for pieces that share it."""
         self.own_head = False

@@ -6,30 +6,40 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from lessons import places
+from safetensors.torch import load_file
 
 from selftrain.files import read_rows
 from selftrain.finetune.log import read_training
 
-PROGRAM = Path(__file__).with_name("launched_training.py")
+HERE = Path(__file__).parent
+CONFIGS = Path(__file__).parents[3] / "configs" / "accelerate"
 CASES = ("uneven", "in parts", "one block a step", "adapter")
+TWO = ("--num_processes", "2", "--num_machines", "1", "--main_process_port", "0")
+SAME = ("--mixed_precision", "no", "--dynamo_backend", "no")
+
+
+def run(program: str, model: Path, folder: Path, *launch: str) -> Path:
+    """Run a program, by `accelerate launch` where it is given arguments; give its folder."""
+    command = ["-m", "accelerate.commands.launch", *TWO, *SAME, *launch] if launch else []
+    env = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{HERE.parent}{os.pathsep}{HERE}"}
+    done = subprocess.run(
+        [sys.executable, *command, HERE / program, model, folder],
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> tuple[Path, Path]:
     """Train all cases in one process and in two."""
-    one, two = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("two")
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
-    launch += ["--main_process_port", "0"]
-    env = os.environ | {"PYTHONPATH": str(PROGRAM.parents[1]), "OMP_NUM_THREADS": "1"}
-    for command in (
-        [sys.executable, PROGRAM, tiny_model, one],
-        [*launch, PROGRAM, tiny_model, two],
-    ):
-        done = subprocess.run(command, env=env, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-    return one, two
+    one, two = (tmp_path_factory.mktemp(name) for name in ("one", "two"))
+    program = "launched_training.py"
+    return run(program, tiny_model, one), run(program, tiny_model, two, "--cpu")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -59,3 +69,22 @@ def test_two_processes_leave_the_files_of_one(folders: tuple[Path, Path]) -> Non
         len(list(read_rows(path / "adapter" / "model" / "training.jsonl"))) for path in folders
     }
     assert rows > 3
+
+
+def test_weights_in_shares_have_the_losses_of_one_process_and_are_saved_whole(
+    folders: tuple[Path, Path], tmp_path: Path, tiny_model: Path
+) -> None:
+    config = str(CONFIGS / "fsdp.yaml")
+    program = "launched_fsdp.py"
+    run(program, tiny_model, tmp_path, "--config_file", config)
+    for case in ("in parts", "adapter"):
+        ours, theirs = (places(path / case).model for path in (tmp_path, folders[0]))
+        found, wanted = (read_training(path / "training.jsonl") for path in (ours, theirs))
+        losses = [row["loss"] for row in wanted.steps]
+        assert [row["loss"] for row in found.steps] == pytest.approx(losses, rel=1e-4)
+        (name,) = (path.name for path in ours.glob("*.safetensors"))
+        saved, whole = (load_file(path / name) for path in (ours, theirs))
+        assert saved.keys() == whole.keys()
+        for key, weight in saved.items():
+            torch.testing.assert_close(weight, whole[key], rtol=1e-3, atol=1e-3)
+    assert [*(tmp_path / "in parts" / "state").glob("step-*/pytorch_model_fsdp_0/__1_0.distcp")]
