@@ -7,7 +7,7 @@ import math
 
 from selftrain.config import Config, ModelConfig
 from selftrain.plan.counts import Counts, prompt_reads
-from selftrain.sampling.answers import estimate
+from selftrain.plan.texts import count_roughly
 from selftrain.sampling.chat import message
 from selftrain.sampling.spending import priced
 
@@ -41,7 +41,7 @@ def _dollars(
         return None
     length = read / prompt_reads(completions, a_prompt, model.batch_size)
     if model.api == "chat":
-        length += estimate(message(""))
+        length += count_roughly([message("")])[0]
     # A prompt's last request may ask for fewer.
     requests = math.ceil(completions * math.ceil(a_prompt / model.samples_per_request) / a_prompt)
     prices = model.dollars_per_million_tokens

@@ -20,9 +20,9 @@ from selftrain.sampling.address import Address, TooLong
 from selftrain.sampling.answers import estimate
 from selftrain.sampling.asking import Drawing
 from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.fleet import spread
 from selftrain.sampling.retry import NoAnswer
 from selftrain.sampling.spending import Spending, add_up
-from selftrain.sampling.fleet import spread
 
 _TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
 _MOST_SEEDS = 2**31 - 1
