@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -81,12 +80,6 @@ class Progress:
         if self._log:
             with self._log.open("a", encoding="utf-8") as file:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {line}\n")
-
-
-@cache
-def say_once(line: str) -> None:
-    """Print a line on standard error, the first time only that this process asks for it."""
-    Progress().say(line)
 
 
 @contextmanager

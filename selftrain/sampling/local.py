@@ -6,7 +6,9 @@ sample does not depend on what else is in its batch, but for rounding. Where mem
 batches become smaller. Where a definition ends is decided in stopping.py.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import takewhile
 
 import numpy as np
@@ -16,7 +18,6 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.errors import RunError
-from selftrain.progress import say_once
 from selftrain.sampling.batch import Batch, Row, Told
 from selftrain.sampling.completion import Completion, FinishReason, Request
 from selftrain.sampling.decoding import (
@@ -30,6 +31,7 @@ from selftrain.sampling.decoding import (
 from selftrain.sampling.drawing import draw
 from selftrain.sampling.stopping import DefinitionEnd
 
+_LOG = logging.getLogger(__name__)
 FEWEST_COMMON = 16
 """Tokens that all prompts must begin with for these to be read apart."""
 
@@ -51,7 +53,7 @@ class TransformersSampler:
         self._context_tokens = context_tokens
         self._shares = can_share(model)
         if not self._shares:
-            say_once(
+            _warn_once(
                 f"{type(model).__name__} attends in a way of its own: what was read of a prompt is "
                 "copied to each of its samples, which is slower."
             )
@@ -139,7 +141,7 @@ class TransformersSampler:
             )
         clear_device_cache(garbage_collection=True)
         self._batch_size = size // 2
-        say_once(f"memory ran out on {where}; going on with {self._batch_size} at a time.")
+        _warn_once(f"memory ran out on {where}; going on with {self._batch_size} at a time.")
 
     def _common_prefix(self, prompts: Sequence[list[int]]) -> CommonPrefix | None:
         """Read what all prompts begin with, if it is worth it; the last one read is kept."""
@@ -225,3 +227,9 @@ def _end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> s
     named = model.generation_config.eos_token_id if model.generation_config else None
     ends = set(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
     return {int(token) for token in ends if token is not None}
+
+
+@cache
+def _warn_once(sentence: str) -> None:
+    """Log a warning the first time only: a model is loaded anew in every round."""
+    _LOG.warning(sentence)
