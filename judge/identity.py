@@ -38,6 +38,7 @@ def guest_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
 @deep
 def guest_fingerprint() -> str:
     """Return a digest of how this machine's guests behave; starts the engine.

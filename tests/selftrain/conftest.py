@@ -7,6 +7,13 @@ import pytest
 from selftrain.config import ModelConfig
 
 
+@pytest.fixture(autouse=True)
+def no_known_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every test judge its reference solutions anew, and leave the user's cache alone."""
+    file = tmp_path / "known" / "references.txt"
+    monkeypatch.setattr("selftrain.known_references.known_file", lambda: file)
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a Llama of random weights, large enough to make its draws differ; give its folder."""
