@@ -5,7 +5,7 @@ Candidates are streamed elsewhere; nothing read here grows with the number of pr
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -59,7 +59,7 @@ class Run:
     """The complete rounds, in order."""
     under_way: tuple[int, ...]
     """Rounds that were begun and are not complete."""
-    made_with: Row
+    made_with: Row = field(default_factory=dict)
     """What run.json says; empty where there is none."""
 
     @property
