@@ -15,6 +15,7 @@ from selftrain.dev import split_dev
 from selftrain.errors import RunError
 from selftrain.evaluate_model import evaluate_model, fit_to_tasks
 from selftrain.files import read_rows, write_rows
+from selftrain.held_out import draw_measured
 from selftrain.humaneval import with_room
 from selftrain.prompts import few_shot_puzzles
 from selftrain.sampling import Completion, FinishReason, Request
@@ -177,3 +178,14 @@ def test_functions_have_512_tokens_unless_the_setting_or_the_context_says_otherw
     settings: list[str], context_tokens: int, longest: int
 ) -> None:
     assert with_room(load_config(None, settings), context_tokens).solve.max_new_tokens == longest
+
+
+def test_a_sample_of_the_tasks_is_measured_and_said_to_be_one(
+    tmp_path: Path, sampler: ScriptedSampler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "rows.jsonl"
+    asked = config(tmp_path, "puzzles.num_held_out=2", "solve.num_few_shot=0")
+    evaluate_model(asked, "builtin:tiny", None, output)
+    drawn = [puzzle.name for puzzle in draw_measured(few_held_out(), asked)]
+    assert [row["name"] for row in read_rows(output)] == drawn
+    assert "builtin:tiny on 2 of 4 puzzles of " in capsys.readouterr().out
