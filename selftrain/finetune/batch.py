@@ -15,7 +15,7 @@ import torch
 from selftrain.finetune.blocks import Block
 from selftrain.finetune.pieces import Piece
 
-LIKE_LENGTH = 0.75
+LIKE_LENGTH = 0.5
 """Pieces attend together that have at least this share of the longest one's length."""
 
 
