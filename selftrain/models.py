@@ -5,18 +5,16 @@ No code that comes with a model runs, and no weights are unpickled, unless `mode
 """
 
 import json
-import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selftrain.config import ModelConfig
+from selftrain.device import pick_device, pick_dtype
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_json
 from selftrain.gguf_file import converted, is_gguf, origin
+from selftrain.loading import loading, may_run, quiet, refuse_pickles
 from selftrain.processes import current_crew
 
 if TYPE_CHECKING:
@@ -202,52 +200,6 @@ def load_pretrained(source: str, config: ModelConfig, dtype: "torch.dtype") -> "
     return model
 
 
-def may_run(config: ModelConfig) -> dict[str, bool | None]:
-    """Give what `from_pretrained` of a model is told of code and pickled weights.
-
-    transformers asks on the terminal where it is told nothing of code.
-    """
-    return {
-        "trust_remote_code": config.trust_remote_code,
-        "use_safetensors": True if config.weights == "safetensors" else None,
-    }
-
-
-def refuse_pickles(folder: Path, config: ModelConfig) -> None:
-    """Raise UsageError for a folder whose only weights are pickled, unless they are allowed."""
-    pickled = sorted(path.name for path in folder.glob("*.bin"))
-    if config.weights == "safetensors" and pickled and not any(folder.glob("*.safetensors")):
-        raise UsageError(f"model.name: {folder} has only pickled weights ({pickled[0]}){_PICKLED}")
-
-
-_PICKLED = (
-    ", which can run code when they are loaded. Take safetensors, or allow them with "
-    "model.weights=any where you trust who made them."
-)
-
-
-@contextmanager
-def loading(source: str) -> Iterator[None]:
-    """Turn what the libraries say of a model that cannot be loaded into one sentence."""
-    from safetensors import SafetensorError
-
-    try:
-        yield
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        said = " ".join(str(error).split())[:200]
-        if "trust_remote_code" in str(error):
-            raise UsageError(
-                f"model.name: {source!r} brings Python code of its own, which would run with all "
-                "your rights. Read it, then allow it with model.trust_remote_code=true."
-            ) from None
-        if "use_safetensors=True" in str(error):
-            raise UsageError(f"model.name: {source!r} has only pickled weights{_PICKLED}") from None
-        raise UsageError(
-            f"model.name: {source!r} cannot be loaded; it is neither a whole model folder nor a "
-            f"model of the hub within reach ({said})"
-        ) from None
-
-
 def load_for_training(
     config: ModelConfig, method: str, trained: Path | None
 ) -> "PreTrainedModel | PeftModel":
@@ -313,48 +265,6 @@ def context_of(shape: "PreTrainedConfig", config: ModelConfig) -> int:
     return config.context_tokens
 
 
-def pick_device(name: str) -> "torch.device":
-    """Give the device named, or for `auto` the first of cuda, mps, cpu that is there."""
-    import torch
-
-    if name == "auto":
-        name = (
-            "cuda"
-            if torch.cuda.is_available()
-            else "mps"
-            if torch.backends.mps.is_available()
-            else "cpu"
-        )
-    try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise UsageError(
-            f"model.device: {name!r} cannot be used here ({str(error).splitlines()[0]})."
-        ) from None
-    return torch.device(name)
-
-
-def pick_dtype(name: str, device: "torch.device") -> "torch.dtype":
-    """Give the precision named; `auto` is bfloat16 on a chip that computes in it, else float32."""
-    import torch
-
-    if name == "auto":
-        return torch.bfloat16 if computes_in_bfloat16(device) else torch.float32
-    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[name]
-
-
-def computes_in_bfloat16(device: "torch.device") -> bool:
-    """Tell whether a chip multiplies matrices in bfloat16, and faster than in float32.
-
-    Of CPUs those with AMX; with AVX512_BF16 alone float32 is 1.4 to 2 times as fast (measured).
-    """
-    import torch
-
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and bool(torch.cpu.get_capabilities().get("amx_bf16", False))
-
-
 def _tokenizer_source(source: str) -> str:
     """Give where the tokenizer lies: an adapter's folder may hold none."""
     folder = Path(source)
@@ -366,17 +276,3 @@ def _tokenizer_source(source: str) -> str:
 def _base_of_adapter(folder: Path) -> str:
     with loading(str(folder)):
         return str(read_json(folder / "adapter_config.json")["base_model_name_or_path"])
-
-
-def quiet() -> None:
-    """Keep transformers' own bars and advice off the terminal; they would break ours."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    # Nor ask the hub's converter to make safetensors of a model that has none.
-    os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "true")
-    from huggingface_hub.utils import logging as hub_logging
-    from transformers.utils import logging
-
-    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
-    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]

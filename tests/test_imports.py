@@ -6,9 +6,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 TRAINING = {"torch", "transformers", "peft", "accelerate"}
 MAY_TRAIN = {
+    "selftrain/device.py",
     "selftrain/doctor/boundary.py",
     "selftrain/doctor/examine.py",
     "selftrain/doctor/marks.py",
@@ -25,6 +28,7 @@ MAY_TRAIN = {
     "selftrain/finetune/tracker.py",
     "selftrain/finetune/train.py",
     "selftrain/gguf_file.py",
+    "selftrain/loading.py",
     "selftrain/models.py",
     "selftrain/plan/probe.py",
     "selftrain/plan/show.py",
@@ -50,7 +54,8 @@ MAY_TRAIN = {
     "selftrain/verifier/learning/score.py",
     "selftrain/verifier/tasks/likelihood.py",
 }
-"""The files that sample, fine-tune, verify or load; `models.py` imports them where they are used."""
+"""The files that sample, fine-tune, verify or load; those of `LAZY` import them where they are used."""
+LAZY = ("device.py", "gguf_file.py", "loading.py", "models.py")
 
 
 def imported(path: Path, *, at_import: bool = False) -> set[str]:
@@ -117,8 +122,9 @@ def test_few_files_of_selftrain_import_torch_and_its_family() -> None:
     assert users == MAY_TRAIN
 
 
-def test_models_imports_torch_and_its_family_only_where_they_are_used() -> None:
-    assert not TRAINING & imported(ROOT / "selftrain" / "models.py", at_import=True)
+@pytest.mark.parametrize("name", LAZY)
+def test_what_loads_imports_torch_and_its_family_only_where_they_are_used(name: str) -> None:
+    assert not TRAINING & imported(ROOT / "selftrain" / name, at_import=True)
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from selftrain import models
 from selftrain.config import Config
+from selftrain.device import pick_dtype
 from selftrain.doctor import boundary, marks, writing
 from selftrain.doctor.finding import Finding, State, last_line, tell
 from selftrain.doctor.room import room
@@ -91,7 +92,7 @@ def _check_network(
             "Take a model of another class.",
         )
         return
-    dtype = models.pick_dtype(config.model.dtype, model.device)
+    dtype = pick_dtype(config.model.dtype, model.device)
     yield network.precision(model, tokenizer, texts, dtype)
 
 

@@ -12,6 +12,7 @@ from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config
 from selftrain.dev import split_dev
+from selftrain.device import pick_device
 from selftrain.held_out import draw_measured
 from selftrain.plan.counts import (
     Splits,
@@ -170,6 +171,6 @@ def _machine(config: Config) -> str:
     """Name the device that samples and trains."""
     import torch
 
-    device = models.pick_device(config.model.device)
+    device = pick_device(config.model.device)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     return f"{name} ({os.cpu_count()} cores)"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from selftrain.config import FinetuneConfig, ModelConfig
 from selftrain.errors import UsageError
 from selftrain.files import read_json
-from selftrain.models import MOST_CONTEXT_TOKENS, is_adapter, loading, source_of
+from selftrain.loading import loading
+from selftrain.models import MOST_CONTEXT_TOKENS, is_adapter, source_of
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel

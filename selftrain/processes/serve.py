@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from selftrain import models
+from selftrain.loading import quiet
 from selftrain.processes.channel import Channel
 from selftrain.processes.crew import GRACE_SECONDS
 from selftrain.processes.orders import Answer, Lost, Order, failure_of
@@ -19,7 +19,7 @@ from selftrain.processes.orders import Answer, Lost, Order, failure_of
 def serve(channel: Channel) -> NoReturn:
     """Carry out process 0's orders; end with it."""
     # While process 0 reads puzzles and judges references, there is time for what takes seconds.
-    models.quiet()
+    quiet()
     import selftrain.sampling.local  # noqa: F401
 
     held: dict[int, Any] = {}

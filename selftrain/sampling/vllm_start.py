@@ -11,16 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from selftrain.config import ModelConfig
+from selftrain.device import pick_dtype
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json
-from selftrain.models import (
-    context_of,
-    is_adapter,
-    load_tokenizer,
-    loading,
-    pick_dtype,
-    source_of,
-)
+from selftrain.loading import loading
+from selftrain.models import context_of, is_adapter, load_tokenizer, source_of
 from selftrain.sampling.vllm import VllmSampler
 
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)

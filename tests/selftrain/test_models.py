@@ -6,13 +6,12 @@ import pytest
 import torch
 
 from selftrain.config import ModelConfig
+from selftrain.device import pick_device, pick_dtype
 from selftrain.errors import UsageError
 from selftrain.models import (
     context_tokens,
     load_model,
     load_tokenizer,
-    pick_device,
-    pick_dtype,
     resolve,
 )
 

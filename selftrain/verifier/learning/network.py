@@ -21,18 +21,11 @@ from transformers import (
 )
 
 from selftrain.config import ModelConfig, VerifierConfig
+from selftrain.device import pick_device
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json, write_json
-from selftrain.models import (
-    is_adapter,
-    load_any_tokenizer,
-    loading,
-    may_run,
-    pick_device,
-    refuse_pickles,
-    source_of,
-    tidy_adapter,
-)
+from selftrain.loading import loading, may_run, refuse_pickles
+from selftrain.models import is_adapter, load_any_tokenizer, source_of, tidy_adapter
 from selftrain.verifier.learning.adapter import with_adapter
 from selftrain.verifier.learning.fitness import (
     YesNo,
