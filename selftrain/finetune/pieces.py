@@ -12,6 +12,9 @@ from selftrain.seeds import derive_seed
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+_TOGETHER = 1_000
+"""Texts that are tokenized in one call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -74,8 +77,10 @@ def pieces(
     A part in which there is nothing to learn is left out.
     """
     size = config.block_tokens
+    # Equal tokens are one number in memory: a token takes 8 bytes, not 36.
+    known: dict[int, int] = {}
     for tokens, num_given in _tokens(tokenizer, texts, config):
-        tokens = [*tokens, tokenizer.eos_token_id]
+        tokens = [known.setdefault(token, token) for token in (*tokens, tokenizer.eos_token_id)]
         for start in range(0, len(tokens), size):
             part = tuple(tokens[start : start + size])
             piece = Piece(part, max(1, num_given - start))
@@ -87,8 +92,14 @@ def _tokens(
     tokenizer: "PreTrainedTokenizerBase", texts: Sequence[Text], config: FinetuneConfig
 ) -> Iterator[tuple[list[int], int]]:
     """Give each text's tokens, and how many of them are the prompt's where that is not learnt."""
-    if not texts:
-        return
+    # A tokenizer tells much more of each token than its number.
+    for start in range(0, len(texts), _TOGETHER):
+        yield from _tokens_of_few(tokenizer, texts[start : start + _TOGETHER], config)
+
+
+def _tokens_of_few(
+    tokenizer: "PreTrainedTokenizerBase", texts: Sequence[Text], config: FinetuneConfig
+) -> Iterator[tuple[list[int], int]]:
     whole = tokenizer([text.prompt + text.completion for text in texts], verbose=False)["input_ids"]
     if config.loss_on == "text":
         yield from ((tokens, 0) for tokens in whole)
