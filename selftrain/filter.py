@@ -26,7 +26,7 @@ from selftrain.seeds import derive_seed
 
 SKIPPED_SHARE = 0.05
 """Proposals that the released code spares the checks of type, use and triviality."""
-_BATCH = 64
+_BATCH = 256
 """Proposals whose puzzles are asked about together, by all workers."""
 _SEEN_BEFORE = (Reason.TOO_CLOSE, Reason.DOES_NOT_RUN, Reason.TRIVIAL)
 """Checks that come after a proposal was found to be new."""

@@ -109,13 +109,13 @@ def test_a_repeated_trivial_proposal_is_not_judged_twice() -> None:
     ]
 
 
-def test_workers_filter_alike_and_in_order() -> None:
+def test_workers_filter_alike_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*BY_REASON.values(), *(KEPT.replace("999", str(n)) for n in range(900, 980))]
     made = proposals([*texts, *texts])
     alone = filtered(made)
     assert [reason(one) for one in alone[: len(texts)]] == [*BY_REASON, *[""] * 80]
-    # What the judge never saw is found again, what it saw is a duplicate.
     assert [one.proposal for one in alone] == made
+    monkeypatch.setattr("selftrain.filter._BATCH", 64)
     assert filtered(made, num_workers=2) == alone
 
 
