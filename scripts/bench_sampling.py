@@ -31,8 +31,8 @@ from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.prompts import propose_prompt, solve_prompt
 from selftrain.puzzle_source import read_splits
 from selftrain.sampling import Request
-from selftrain.sampling.asking import STOP
-from selftrain.sampling.local import TransformersSampler
+from selftrain.sampling.local.sampler import TransformersSampler
+from selftrain.sampling.server.asking import STOP
 
 TEMPERATURE = 0.8
 

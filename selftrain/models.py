@@ -218,12 +218,12 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
     Raises UsageError where it is not there, RunError where its server does not answer.
     """
     if config.server is not None and trained is None:
-        from selftrain.sampling.connect import connect
+        from selftrain.sampling.server.connect import connect
 
         return connect(config)
     crew = current_crew()
     if crew is not None:
-        from selftrain.sampling.processes import load_spread
+        from selftrain.sampling.launched import load_spread
 
         return load_spread(crew, config, trained)
     return load_local_sampler(config, trained)
@@ -236,7 +236,7 @@ def load_local_sampler(config: ModelConfig, trained: Path | None = None) -> "Sam
         from selftrain.sampling.vllm_start import load_vllm
 
         return load_vllm(config, trained)
-    from selftrain.sampling.local import TransformersSampler
+    from selftrain.sampling.local.sampler import TransformersSampler
 
     model = load_model(config, trained)
     return TransformersSampler(

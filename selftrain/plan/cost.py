@@ -8,7 +8,7 @@ import math
 from selftrain.config import Config, ModelConfig
 from selftrain.plan.counts import Counts, prompt_reads
 from selftrain.plan.texts import count_roughly
-from selftrain.sampling.chat import message
+from selftrain.sampling.server.chat import message
 from selftrain.sampling.spending import priced
 
 

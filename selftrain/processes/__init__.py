@@ -2,7 +2,7 @@
 
 The first process is the whole program, as it is alone; the others serve it (serve.py): they sample
 and train when told to, and write nothing but weights that all save together. No scheduling is here:
-who samples what is decided in sampling/processes.py, how processes train together in finetune.
+who samples what is decided in sampling/launched.py, how processes train together in finetune.
 """
 
 from selftrain.processes.crew import Crew, Held, current_crew, everywhere

@@ -20,7 +20,7 @@ def serve(channel: Channel) -> NoReturn:
     """Carry out process 0's orders; end with it."""
     # While process 0 reads puzzles and judges references, there is time for what takes seconds.
     quiet()
-    import selftrain.sampling.local  # noqa: F401
+    import selftrain.sampling.local.sampler  # noqa: F401
 
     held: dict[int, Any] = {}
     try:

@@ -1,6 +1,6 @@
 """What a sampler is asked, what it answers, and the Protocol that all samplers keep.
 
-Nothing is drawn here; transformers does that in local.py, a server in server.py.
+Nothing is drawn here; that is done in local/, by a server in server/, by vLLM in vllm.py.
 """
 
 from collections.abc import Callable, Sequence

@@ -68,7 +68,7 @@ def num_held(*, advance: object) -> int:
     """Count the samplers that this process has in memory."""
     import gc
 
-    from selftrain.sampling.local import TransformersSampler
+    from selftrain.sampling.local.sampler import TransformersSampler
 
     return sum(type(one) is TransformersSampler for one in gc.get_objects())
 

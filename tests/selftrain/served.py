@@ -16,9 +16,9 @@ from typing import Any
 
 from selftrain.config import ModelConfig
 from selftrain.sampling import Completion, Request, Sampler
-from selftrain.sampling.connect import connect
-from selftrain.sampling.retry import Patience
-from selftrain.sampling.server import ServerSampler
+from selftrain.sampling.server.connect import connect
+from selftrain.sampling.server.retry import Patience
+from selftrain.sampling.server.sampler import ServerSampler
 
 NAME = "codex"
 FAILURES = ("500", "429", "429 in 0.3 s", "429 in an hour", "429 until a date", "no money", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "reset", "stall", "hang", "400", "401", "too long")  # fmt: skip

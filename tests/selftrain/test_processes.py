@@ -20,7 +20,7 @@ from selftrain.errors import UsageError
 from selftrain.files import read_json, read_rows
 from selftrain.processes.launch import Launch, read_launch
 from selftrain.sampling import Request
-from selftrain.sampling.processes import divide
+from selftrain.sampling.launched import divide
 
 TOLD = {
     "WORLD_SIZE": "4",

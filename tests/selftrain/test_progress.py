@@ -13,7 +13,7 @@ class Terminal(io.StringIO):
 
 
 def warn(text: str) -> None:
-    logging.getLogger("selftrain.sampling.fleet").warning("%s", text)
+    logging.getLogger("selftrain.sampling.server.fleet").warning("%s", text)
 
 
 def test_a_warning_in_a_stage_is_said_once_and_logged(tmp_path: Path) -> None:

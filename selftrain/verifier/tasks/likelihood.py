@@ -153,7 +153,7 @@ def _read(model: "PreTrainedModel", batch: Sequence[_Row]) -> list[float]:
     """Give the sum of each row's log-probabilities."""
     import torch
 
-    from selftrain.sampling.prompts import read_prompts
+    from selftrain.sampling.local.reading import read_prompts
 
     first, cache, mask = read_prompts(model, [row.prompt for row in batch])
     longest = max(len(row.completion) for row in batch)

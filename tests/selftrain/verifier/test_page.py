@@ -122,7 +122,9 @@ def test_scores_of_other_tasks_are_refused(tmp_path: Path) -> None:
 
 def test_the_step_told_is_the_first_with_the_lowest_dev_loss(tmp_path: Path) -> None:
     made = tasks()
-    trained = read_trained(make_folder(tmp_path, made).verifier("full"), made["test"], ModelConfig())
+    trained = read_trained(
+        make_folder(tmp_path, made).verifier("full"), made["test"], ModelConfig()
+    )
     assert (trained.chosen_step, trained.steps) == (2, 5)
     assert (trained.first_dev_loss, trained.dev_loss) == (0.7, 0.4)
 

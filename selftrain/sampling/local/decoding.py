@@ -3,7 +3,7 @@
 There are two ways. `SharedDecoder` keeps what was read of a prompt once for all its rows, and what
 all prompts begin with once for the batch (shared_prefix.py). `RepeatedDecoder` copies it to each
 row, for classes of models that attend in a way of their own; `can_share` tries out which are not.
-Nothing is drawn here; local.py does that.
+Nothing is drawn here; sampler.py does that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol
 import torch
 from transformers import PreTrainedModel
 
-from selftrain.sampling import gpt_neo
-from selftrain.sampling.attention_parts import KeysValues
-from selftrain.sampling.prompts import read_prompts
-from selftrain.sampling.shared_prefix import NAME, SharedPrefixCache
+from selftrain.sampling.local import gpt_neo
+from selftrain.sampling.local.attention_parts import KeysValues
+from selftrain.sampling.local.reading import read_prompts
+from selftrain.sampling.local.shared_prefix import NAME, SharedPrefixCache
 
 PIECE_TOKENS = 8192
 """Prompt tokens that go through the model together."""

@@ -15,13 +15,13 @@ from typing import Literal
 from cachetools import LRUCache
 
 from selftrain.errors import UsageError
-from selftrain.sampling import chat
-from selftrain.sampling.address import Address, TooLong
-from selftrain.sampling.answers import estimate
-from selftrain.sampling.asking import Drawing
 from selftrain.sampling.completion import Completion, FinishReason, Request
-from selftrain.sampling.fleet import spread
-from selftrain.sampling.retry import NoAnswer
+from selftrain.sampling.server import chat
+from selftrain.sampling.server.address import Address, TooLong
+from selftrain.sampling.server.answers import estimate
+from selftrain.sampling.server.asking import Drawing
+from selftrain.sampling.server.fleet import spread
+from selftrain.sampling.server.retry import NoAnswer
 from selftrain.sampling.spending import Spending, add_up
 
 _TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)

@@ -14,7 +14,8 @@ from httpx2 import Response
 from openai import APIStatusError, NotFoundError, OpenAI
 
 from selftrain.errors import UsageError
-from selftrain.sampling.answers import (
+from selftrain.sampling.completion import Completion
+from selftrain.sampling.server.answers import (
     Answer,
     Card,
     Choice,
@@ -24,7 +25,7 @@ from selftrain.sampling.answers import (
     read_cards,
     read_count,
 )
-from selftrain.sampling.asking import (
+from selftrain.sampling.server.asking import (
     DIALECTS,
     Dialect,
     Drawing,
@@ -33,9 +34,8 @@ from selftrain.sampling.asking import (
     says_too_long,
     without,
 )
-from selftrain.sampling.chat import continuation
-from selftrain.sampling.completion import Completion
-from selftrain.sampling.retry import Server, ask, refused
+from selftrain.sampling.server.chat import continuation
+from selftrain.sampling.server.retry import Server, ask, refused
 from selftrain.sampling.spending import Bill, Prices, priced
 
 NOT_WRITTEN_TWICE = "# 48 random letters: "

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, Field, InstanceOf, ValidationError
 
 from selftrain.sampling.completion import Completion, FinishReason
-from selftrain.sampling.retry import HalfAnswer
+from selftrain.sampling.server.retry import HalfAnswer
 
 CHARACTERS_PER_TOKEN = 3
 """Of code, a low guess, for servers that do not tokenize."""

@@ -11,7 +11,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.models.gpt_neo.modeling_gpt_neo import GPTNeoSelfAttention
 
-from selftrain.sampling.shared_prefix import SharedPrefixCache, attend_shared
+from selftrain.sampling.local.shared_prefix import SharedPrefixCache, attend_shared
 
 
 def share(model: PreTrainedModel) -> bool:

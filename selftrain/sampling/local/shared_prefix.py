@@ -5,8 +5,8 @@ other samples share, and what was drawn for it alone. Each place is attended to 
 matrix product over all rows that share it (attention_parts.py). Nothing is copied from row to row
 or from step to step. A layer that sees some tokens back only finds the others hidden.
 
-This is a cache and an attention function of transformers. It draws nothing (local.py), and it does
-not know whether a class of models takes it: `can_share` in decoding.py tries that out.
+This is a cache and an attention function of transformers. It draws nothing (sampler.py), and it
+does not know whether a class of models takes it: `can_share` in decoding.py tries that out.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ import torch
 from transformers import AttentionInterface, Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from selftrain.sampling.attention_parts import (
+from selftrain.sampling.local.attention_parts import (
     KeysValues,
     RowsByPrompt,
     attend,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from selftrain.sampling.drawing import uniforms_of
+from selftrain.sampling.local.drawing import uniforms_of
 
 COMPACT_BELOW = 0.75
 """Finished rows leave when less than this share goes on: leaving costs a copy of the cache."""

@@ -1,6 +1,6 @@
 """Finding a model on OpenAI-compatible servers: their addresses, their key, how much they read.
 
-Nothing is sampled here; server.py does that. No other file reads the key.
+Nothing is sampled here; sampler.py does that. No other file reads the key.
 """
 
 import logging
@@ -12,10 +12,10 @@ from openai import OpenAI, Timeout
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
 from selftrain.models import MOST_CONTEXT_TOKENS
-from selftrain.sampling.address import Address
-from selftrain.sampling.pace import Pace
-from selftrain.sampling.retry import NoAnswer, Patience, Server
-from selftrain.sampling.server import ServerSampler
+from selftrain.sampling.server.address import Address
+from selftrain.sampling.server.pace import Pace
+from selftrain.sampling.server.retry import NoAnswer, Patience, Server
+from selftrain.sampling.server.sampler import ServerSampler
 
 _LOG = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 from selftrain.errors import RunError, UsageError
-from selftrain.sampling.pace import Pace
+from selftrain.sampling.server.pace import Pace
 
 Answer = TypeVar("Answer")
 TOO_MANY_REQUESTS = 429

@@ -14,8 +14,8 @@ from threading import Condition, Event, Thread
 from typing import Generic, TypeVar
 from zlib import crc32
 
-from selftrain.sampling.address import Address
-from selftrain.sampling.retry import NoAnswer
+from selftrain.sampling.server.address import Address
+from selftrain.sampling.server.retry import NoAnswer
 
 Result = TypeVar("Result")
 Do = Callable[[Address, int, Event], Result]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from openai import APIStatusError
 
-from selftrain.sampling import chat
+from selftrain.sampling.server import chat
 
 STOP = ("\ndef", "\nassert", "\n#", "\nclass")
 """Where a definition most often ends; OpenAI takes four at most. puzzles/cut.py finds the rest. A

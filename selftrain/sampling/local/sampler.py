@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.errors import RunError
-from selftrain.sampling.batch import Batch, Row, Told
 from selftrain.sampling.completion import Completion, FinishReason, Request
-from selftrain.sampling.decoding import (
+from selftrain.sampling.local.batch import Batch, Row, Told
+from selftrain.sampling.local.decoding import (
     CommonPrefix,
     Decoder,
     RepeatedDecoder,
@@ -28,8 +28,8 @@ from selftrain.sampling.decoding import (
     can_share,
     read_common,
 )
-from selftrain.sampling.drawing import draw
-from selftrain.sampling.stopping import DefinitionEnd
+from selftrain.sampling.local.drawing import draw
+from selftrain.sampling.local.stopping import DefinitionEnd
 
 _LOG = logging.getLogger(__name__)
 FEWEST_COMMON = 16

@@ -1,0 +1,1 @@
+"""Sampling by transformers, in this process; sampler.py is the file to read first."""

@@ -1,0 +1,1 @@
+"""Sampling from OpenAI-compatible servers; connect.py is the file to read first."""

@@ -1,0 +1,337 @@
+"""A server as sampler: asked for one completion each, borne with while it fails, never believed by half."""
+
+import json
+import logging
+import socket
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from scripted import ScriptedSampler
+from served import NAME, QUICK, REQUESTS, connected, draw, serving, texts
+
+from puzzles.cut import cut_puzzle, cut_solution
+from selftrain.config import ModelConfig
+from selftrain.errors import RunError, UsageError
+from selftrain.models import load_model, load_sampler, load_tokenizer
+from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
+from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.server.answers import completion_of, read_answer
+from selftrain.sampling.server.asking import STOP
+from selftrain.sampling.server.connect import connect
+from selftrain.sampling.server.retry import HalfAnswer, Patience
+from selftrain.sampling.server.sampler import ServerSampler, group
+
+KEY = "sk-a-key-that-nobody-sees"
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def folded(requests: Sequence[Request]) -> list[int]:
+    return [one.seed for one in group(requests, 1)]
+
+
+def test_completions_come_in_the_order_of_the_requests() -> None:
+    with serving(ScriptedSampler()) as served:
+        done = texts(draw(connected(served)))
+        again = texts(draw(connected(served), REQUESTS[::-1]))
+    assert len(set(done)) > 3
+    assert again == done[::-1]
+
+
+def test_each_finished_completion_is_told() -> None:
+    told: list[int] = []
+    with serving(ScriptedSampler()) as served:
+        connected(served).sample(REQUESTS, temperature=0.9, max_new_tokens=50, advance=told.append)
+    assert told == [1] * 6
+
+
+def test_the_settings_reach_the_server_and_nothing_warps_the_distribution() -> None:
+    with serving(ScriptedSampler()) as served:
+        draw(connected(served), [Request("def f(", 7)])
+    (body,) = served.asked
+    assert body["prompt"] == "def f("
+    assert (body["model"], body["max_tokens"], body["temperature"]) == (NAME, 50, 0.9)
+    assert (body["n"], body["seed"], body["top_p"]) == (1, 8, 1.0)
+    assert (body["top_k"], body["min_p"], body["repetition_penalty"]) == (-1, 0.0, 1.0)
+
+
+def test_a_server_of_openai_is_asked_nothing_beyond_its_protocol() -> None:
+    with serving(ScriptedSampler(), kind="openai") as served:
+        draw(connected(served), REQUESTS[:1])
+    assert set(served.asked[0]) == {
+        "model", "prompt", "max_tokens", "temperature", "top_p", "seed", "n", "logprobs", "stop",
+    }  # fmt: skip
+    assert len(served.asked[0]["stop"]) <= 4
+
+
+def test_seeds_of_one_prompt_that_fold_to_the_same_number_are_told_apart() -> None:
+    period = 2**31 - 1
+    seeds = [5, 5 + period, 5 + 2 * period, 6, 5 + period, 2**63 - 1]
+    assert folded([Request("p", seed) for seed in seeds]) == [6, 7, 8, 9, 7, 2]
+    assert folded([Request("p", 5), Request("q", 5 + period)]) == [6, 6]
+
+
+def test_many_seeds_of_a_prompt_stay_distinct_and_small() -> None:
+    seeds = [2**63 - 1 - k * (2**31 - 1) for k in range(500)]
+    found = folded([Request("p", seed) for seed in seeds])
+    assert len(set(found)) == 500
+    assert min(found) >= 1 and max(found) < 2**31
+
+
+@pytest.mark.parametrize("stop", STOP)
+@pytest.mark.parametrize("body", ["", "\n    return 1", "\n    x = '''\n  a\n", " return 1\n\n"])
+def test_a_stop_sequence_never_changes_what_is_cut(stop: str, body: str) -> None:
+    text = f"{body}{stop} more\n    return 2"
+    stopped = text.split(stop)[0]
+    assert cut_solution("def g():", stopped) == cut_solution("def g():", text)
+    assert cut_puzzle(f"def f(x: int):{stopped}") == cut_puzzle(f"def f(x: int):{text}")
+
+
+def test_as_many_requests_are_under_way_as_the_batch_holds() -> None:
+    with serving(ScriptedSampler(), slow_seconds=0.05) as served:
+        draw(connected(served, batch_size=3), [Request("def f(", s) for s in range(12)])
+    assert served.most_at_once == 3
+
+
+@pytest.mark.parametrize(
+    "failure", ["500", "429", "429 in 0.3 s", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "reset", "stall", "hang"]
+)  # fmt: skip
+def test_a_passing_failure_leaves_no_trace(failure: str) -> None:
+    with serving(ScriptedSampler()) as served:
+        expected = draw(connected(served))
+        served.failures = [failure]
+        assert draw(connected(served)) == expected
+    assert len(served.asked) == 13
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        ("500", "in 4 tries (500 Internal Server Error: as told: 500"),
+        ("429", "in 4 tries (429 Too Many Requests"),
+        ("cut JSON", "in 4 tries (its answer is no JSON"),
+        ("no choices", "in 4 tries (its answer is not of the protocol: choices: "),
+        ("no text", "in 4 tries (its answer is not of the protocol: choices.0.text: "),
+        ("aborted", "in 4 tries (its answer is not of the protocol: choices.0.finish_reason: "),
+        ("drop", "in 4 tries (Server disconnected"),
+        ("reset", "in 4 tries (peer closed connection"),
+        ("stall", "in 2 tries (nothing came in 0.4 seconds"),
+        ("hang", "in 2 tries (nothing came in 0.4 seconds"),
+        ("429 in an hour", "in 1 try (429 Too Many Requests"),
+        ("no money", "in 1 try (429 Too Many Requests: as told: no money"),
+    ],
+)
+def test_a_failure_that_stays_ends_in_one_sentence(failure: str, said: str) -> None:
+    with serving(ScriptedSampler(), failures=[failure] * 5) as served:
+        sampler = connected(served)
+        with pytest.raises(RunError) as caught:
+            draw(sampler, REQUESTS[:1])
+    assert said in str(caught.value)
+    assert served.url in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wait_that_the_server_asks_for_is_kept() -> None:
+    with serving(ScriptedSampler(), failures=["429 in 0.3 s"]) as served:
+        sampler, begun = connected(served), time.monotonic()
+        draw(sampler, REQUESTS[:1])
+    assert time.monotonic() - begun >= 0.3
+
+
+def test_a_refusal_is_not_repeated_and_ends_the_requests_behind_it() -> None:
+    with serving(ScriptedSampler(), failures=["400"], slow_seconds=0.02) as served:
+        sampler = connected(served, batch_size=1)
+        with pytest.raises(UsageError, match="refuses what it is asked for"):
+            draw(sampler, [Request("def f(", s) for s in range(50)])
+    assert len(served.asked) < 5
+
+
+def test_a_failure_wakes_the_requests_that_wait_for_another_try() -> None:
+    with serving(ScriptedSampler(), failures=["429 in 0.3 s", "400"]) as served:
+        slow = Patience(num_tries=9, num_limited_tries=9, first_wait_seconds=30)
+        sampler = connect(ModelConfig(name=NAME, server=served.url, batch_size=2), slow)
+        with ThreadPoolExecutor(1) as pool:
+            failed = pool.submit(draw, sampler).exception(timeout=20)
+    assert isinstance(failed, UsageError)
+
+
+def test_nobody_at_the_address_is_one_sentence() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(RunError, match=r"did not answer in 3 tries \(.*refused"):
+        connect(ModelConfig(name=NAME, server=url), QUICK)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", ""])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match=r"model\.server: .* is no address"):
+        connect(ModelConfig(name=NAME, server=url), QUICK)
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(UsageError) as caught:
+        connect(ModelConfig(name=NAME, server=f"http://me:{KEY}@host/v1"), QUICK)
+    assert KEY not in str(caught.value)
+
+
+def test_a_model_that_is_not_served_is_named_beside_those_that_are() -> None:
+    with serving(ScriptedSampler()) as served, pytest.raises(UsageError) as caught:
+        connect(ModelConfig(name="davinci", server=served.url), QUICK)
+    assert str(caught.value) == f"model.name: {served.url} serves no 'davinci'. It serves codex."
+
+
+def test_a_server_without_a_list_of_models_is_taken_at_its_word() -> None:
+    with serving(ScriptedSampler(), kind="nothing") as served:
+        assert len(draw(connected(served))) == 6
+
+
+def test_the_key_of_the_named_variable_is_sent_and_appears_nowhere(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MY_KEY", f"{KEY}\n")
+    caplog.set_level(logging.DEBUG)
+    with serving(ScriptedSampler(), failures=["500", "401"]) as served:
+        sampler = connected(served, api_key_variable="MY_KEY")
+        with pytest.raises(
+            UsageError, match=r"refuses the key .* MY_KEY .*Bearer \*\*\*"
+        ) as caught:
+            draw(sampler, REQUESTS[:1])
+    assert set(served.authorizations) == {f"Bearer {KEY}"}
+    assert KEY not in str(caught.value) + caplog.text + repr(vars(sampler))
+
+
+def test_without_the_variable_no_other_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(ScriptedSampler(), failures=["401"]) as served:
+        sampler = connected(served, api_key_variable="MY_KEY")
+        with pytest.raises(UsageError, match=r"asks for a key .* environment variable MY_KEY"):
+            draw(sampler, REQUESTS[:1])
+    assert not any(KEY in sent for sent in served.authorizations)
+
+
+def test_a_key_that_cannot_be_one_is_refused_without_showing_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
+    with pytest.raises(UsageError, match="holds no key") as caught:
+        connect(ModelConfig(name=NAME, server="http://127.0.0.1:1/v1"), QUICK)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["vllm", "llamacpp"])
+def test_tokens_are_counted_by_the_server_and_each_text_once(kind: str) -> None:
+    with serving(ScriptedSampler(), kind=kind) as served:
+        sampler = connected(served)
+        before = served.num_tokenized
+        assert sampler.count_tokens(["abcdef", "a", "abcdef"]) == [3, 1, 3]
+        assert sampler.count_tokens(["abcdef"]) == [3]
+    assert served.num_tokenized - before == 2
+
+
+@pytest.mark.parametrize("kind", ["openai", "nothing"])
+def test_tokens_are_estimated_where_the_server_does_not_count(kind: str) -> None:
+    with serving(ScriptedSampler(), kind=kind) as served:
+        assert connected(served).count_tokens(["x" * 30, ""]) == [11, 1]
+
+
+def test_context_is_the_servers_or_2048_or_as_configured() -> None:
+    with serving(ScriptedSampler(), max_model_len=700) as served:
+        assert connected(served).context_tokens == 700
+        assert connected(served, context_tokens=600).context_tokens == 600
+        with pytest.raises(UsageError, match="read at most 700"):
+            connected(served, context_tokens=701)
+    with serving(ScriptedSampler(), max_model_len=32_768) as served:
+        assert connected(served).context_tokens == 2048
+
+
+def test_a_prompt_that_leaves_no_room_is_not_asked() -> None:
+    long = Request("x" * 600, 0)
+    with serving(ScriptedSampler()) as served:
+        (done,) = draw(connected(served, context_tokens=250), [long])
+    assert done == Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
+    assert served.asked == []
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_no_failure() -> None:
+    with serving(ScriptedSampler(), kind="openai", failures=["too long"]) as served:
+        (done,) = draw(connected(served), REQUESTS[:1])
+    assert done.finish_reason is FinishReason.PROMPT_TOO_LONG
+
+
+@pytest.mark.parametrize("form", ["completions", "chat"])
+def test_log_probabilities_are_summed_in_either_form(form: str) -> None:
+    with serving(ScriptedSampler(), logprobs=form) as served:
+        (done,) = draw(connected(served), [Request("def f(", 3)])
+    (theirs,) = ScriptedSampler().sample(
+        [Request("def f(", 4)], temperature=0.9, max_new_tokens=50, advance=lambda _: None
+    )
+    assert theirs.sum_logprob is not None
+    assert done.sum_logprob == pytest.approx(theirs.sum_logprob - 1)
+    assert done.num_tokens == 2
+
+
+def test_a_server_without_log_probabilities_leaves_none_on_disk_and_back() -> None:
+    with serving(ScriptedSampler(), logprobs=None) as served:
+        (done,) = draw(connected(served), REQUESTS[:1])
+    assert done.sum_logprob is None
+    proposal = Proposal("001-000000", ("a",), done)
+    assert proposal_from_row(json.loads(json.dumps(proposal_to_row(proposal)))) == proposal
+
+
+def read_completion(body: bytes) -> Completion:
+    found = read_answer(body, 1)
+    return completion_of(found.choices[0], found.choices[0].text, found.completion_tokens or 0)
+
+
+def answer(text: str = "x", reason: str = "stop", logprobs: object = None) -> bytes:
+    choice = {"text": text, "finish_reason": reason, "logprobs": logprobs}
+    return json.dumps({"choices": [choice], "usage": {"completion_tokens": 9}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "theirs", "ours"),
+    [
+        ("x: int):\n    return x", "stop", FinishReason.STOP),
+        ("x: int):\n    return x", "length", FinishReason.LENGTH),
+        ("x: int):\n    return x\n\nprint(1)", "length", FinishReason.STOP),
+        ("x: int):", "content_filter", FinishReason.CONTENT_FILTER),
+    ],
+)
+def test_a_finish_reason_says_whether_the_definition_ended(
+    text: str, theirs: str, ours: FinishReason
+) -> None:
+    assert read_completion(answer(text, theirs)) == Completion(text, ours, 9, None)
+
+
+@pytest.mark.parametrize("missing", ["null", "NaN", "-Infinity"])
+def test_one_missing_log_probability_leaves_no_sum(missing: str) -> None:
+    body = answer(logprobs={"token_logprobs": [-1.0, 0]}).replace(b", 0]", f", {missing}]".encode())
+    assert read_completion(body).sum_logprob is None
+
+
+def test_half_a_surrogate_pair_is_text() -> None:
+    assert read_completion(answer("'\ud83d")).text == "'\ud83d"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"null", b'{"choices": 1}', b'{"choices": [{}, {}]}', b"\xff", answer(reason="")])  # fmt: skip
+def test_what_is_no_answer_is_no_completion(body: bytes) -> None:
+    with pytest.raises(HalfAnswer):
+        read_completion(body)
+
+
+def test_a_model_on_a_server_is_sampled_from_and_never_loaded_or_trained(tmp_path: Path) -> None:
+    with serving(ScriptedSampler()) as served:
+        config = ModelConfig(name=NAME, server=served.url)
+        assert isinstance(load_sampler(config), ServerSampler)
+        for load in (load_model, load_tokenizer):
+            with pytest.raises(UsageError, match="can neither be trained nor take what was"):
+                load(config)
+        with pytest.raises(UsageError, match="can neither be trained nor take what was"):
+            load_sampler(config, tmp_path)
