@@ -3,10 +3,13 @@
 Nothing is drawn here; that is done in local/, by a server in server/, by vLLM in vllm.py.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+_COLUMN_ZERO = re.compile(r"\n\S")
 
 
 class FinishReason(StrEnum):
@@ -39,7 +42,7 @@ class Completion:
     text: str
     """What was drawn, with the token that crossed the definition's end, without end-of-text.
 
-    A server ends it before a stop sequence instead.
+    Servers and vLLM end it before a stop sequence instead.
     """
     finish_reason: FinishReason
     """Why it ends."""
@@ -48,6 +51,15 @@ class Completion:
     sum_logprob: float | None
     """Sum of these tokens' log-probabilities in nats, at temperature 1, unwarped; None where a
     server tells none."""
+
+
+TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
+"""What is answered for a prompt that leaves no room."""
+
+
+def ran_past(text: str) -> bool:
+    """Tell whether a completion goes on behind its definition: a line begins in column 0."""
+    return _COLUMN_ZERO.search(text) is not None
 
 
 class Sampler(Protocol):

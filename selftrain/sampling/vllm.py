@@ -7,13 +7,12 @@ batch, so two runs need not agree in every token, unless VLLM_BATCH_INVARIANT=1 
 against vLLM 0.30, the last that takes transformers 5.24, and started in vllm_start.py.
 """
 
-import re
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from selftrain.errors import RunError
-from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.completion import TOO_LONG, Completion, FinishReason, Request, ran_past
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -24,8 +23,6 @@ STOP = (
 )
 """Where a definition most often ends; puzzles/cut.py finds the rest. vLLM looks for each after
 every token, in Python: one for each character would take 50 µs a token (94 searches, measured)."""
-_COLUMN_ZERO = re.compile(r"\n\S")
-_TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
 
 
 class VllmSampler:
@@ -75,7 +72,7 @@ class VllmSampler:
         room = self._context_tokens - max_new_tokens
         fitting = [i for i, one in enumerate(requests) if len(tokens[one.prompt]) <= room]
         advance(len(requests) - len(fitting))
-        completions = [_TOO_LONG] * len(requests)
+        completions = [TOO_LONG] * len(requests)
         outputs = self._run(
             [{"prompt_token_ids": tokens[requests[i].prompt]} for i in fitting],
             [_parameters(requests[i].seed, temperature, max_new_tokens) for i in fitting],
@@ -135,7 +132,7 @@ def _completion(output: Any) -> Completion:
     """Make a completion of vLLM's; its text lacks the end-of-text token, its tokens do not."""
     if output.finish_reason not in ("stop", "length"):
         raise RunError(f"vLLM ended a completion for a reason of its own: {output.finish_reason}.")
-    stopped = output.finish_reason == "stop" or _COLUMN_ZERO.search(output.text)
+    stopped = output.finish_reason == "stop" or ran_past(output.text)
     return Completion(
         text=output.text,
         finish_reason=FinishReason.STOP if stopped else FinishReason.LENGTH,

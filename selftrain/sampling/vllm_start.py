@@ -15,7 +15,8 @@ from selftrain.device import pick_dtype
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json
 from selftrain.loading import loading
-from selftrain.models import context_of, is_adapter, load_tokenizer, source_of
+from selftrain.model_source import base_of_adapter, is_adapter, source_of
+from selftrain.models import context_of, load_tokenizer
 from selftrain.sampling.vllm import VllmSampler
 
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
@@ -113,8 +114,7 @@ def _device(config: ModelConfig) -> int:
         raise UsageError(
             "model.engine is vllm, which is not installed: pip install 'selftrain[vllm]'"
         )
-    # Its own choice would be the first one, for each process of a launch.
-    return int(number) if number else torch.cuda.current_device()
+    return int(number or 0)
 
 
 def _source(config: ModelConfig, trained: Path | None) -> tuple[str, Path | None]:
@@ -130,9 +130,7 @@ def _source(config: ModelConfig, trained: Path | None) -> tuple[str, Path | None
             f"model.engine is vllm, which serves one adapter at a time, but {config.name} is an "
             "adapter and the round trained another on it. Set model.engine=transformers."
         )
-    return source_of(
-        str(read_json(named / "adapter_config.json")["base_model_name_or_path"])
-    ), named
+    return source_of(base_of_adapter(named)), named
 
 
 def _context(config: ModelConfig, source: str) -> int:

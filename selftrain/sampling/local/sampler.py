@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.errors import RunError
-from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.completion import TOO_LONG, Completion, FinishReason, Request
 from selftrain.sampling.local.batch import Batch, Row, Told
 from selftrain.sampling.local.decoding import (
     CommonPrefix,
@@ -91,7 +91,7 @@ class TransformersSampler:
         for index, request in enumerate(requests):
             prompt = tokens[request.prompt]
             if len(prompt) + max_new_tokens > self._context_tokens:
-                completions[index] = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
+                completions[index] = TOO_LONG
                 advance(1)
             else:
                 fitting.append(Row(index, prompt, request.seed))

@@ -5,18 +5,16 @@ never a completion.
 """
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, InstanceOf, ValidationError
 
-from selftrain.sampling.completion import Completion, FinishReason
+from selftrain.sampling.completion import Completion, FinishReason, ran_past
 from selftrain.sampling.server.retry import HalfAnswer
 
 CHARACTERS_PER_TOKEN = 3
 """Of code, a low guess, for servers that do not tokenize."""
-_COLUMN_ZERO = re.compile(r"\n\S")
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -68,7 +66,7 @@ def completion_of(choice: Choice, text: str, num_tokens: int) -> Completion:
     `num_tokens` counts where the server told no log-probabilities.
     """
     reason = choice.finish_reason
-    if reason is FinishReason.LENGTH and _COLUMN_ZERO.search(text):
+    if reason is FinishReason.LENGTH and ran_past(text):
         reason = FinishReason.STOP
     logprobs = choice.logprobs
     return Completion(

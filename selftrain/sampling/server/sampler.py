@@ -15,7 +15,7 @@ from typing import Literal
 from cachetools import LRUCache
 
 from selftrain.errors import UsageError
-from selftrain.sampling.completion import Completion, FinishReason, Request
+from selftrain.sampling.completion import TOO_LONG, Completion, Request
 from selftrain.sampling.server import chat
 from selftrain.sampling.server.address import Address, TooLong
 from selftrain.sampling.server.answers import estimate
@@ -24,7 +24,6 @@ from selftrain.sampling.server.fleet import spread
 from selftrain.sampling.server.retry import NoAnswer
 from selftrain.sampling.spending import Spending, add_up
 
-_TOO_LONG = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
 _MOST_SEEDS = 2**31 - 1
 
 _LOG = logging.getLogger(__name__)
@@ -114,13 +113,13 @@ class ServerSampler:
             asked = together[number]
             num, size = len(asked.places), sizes[asked.prompt]
             if size + max_new_tokens > self.context_tokens:
-                return [_TOO_LONG] * num
+                return [TOO_LONG] * num
             try:
                 return address.draw(
                     asked.prompt, size + self._around, num, asked.seed, how, stopped
                 )
             except TooLong:
-                return [_TOO_LONG] * num
+                return [TOO_LONG] * num
 
         drawn = spread(
             draw,

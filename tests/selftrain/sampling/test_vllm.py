@@ -124,7 +124,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
     for name in ("VLLM_LOGGING_LEVEL", "VLLM_NO_USAGE_STATS"):
         monkeypatch.setenv(name, "")
@@ -195,14 +194,6 @@ def test_without_bfloat16_auto_is_float32(
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     load_sampler(config_of(tiny_model))
     assert world.settings["dtype"] == "float32"
-
-
-def test_a_process_of_a_launch_takes_its_own_gpu(
-    world: World, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
-    load_sampler(config_of(tiny_model))
-    assert world.settings["device_ids"] == [3]
 
 
 def test_more_context_than_the_model_reads_is_refused(world: World, tiny_model: Path) -> None:
