@@ -5,7 +5,6 @@ No code that comes with a model runs, and no weights are unpickled, unless `mode
 """
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ from selftrain.config import ModelConfig
 from selftrain.device import pick_device, pick_dtype
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_json
-from selftrain.gguf_file import converted, is_gguf, origin
+from selftrain.gguf_file import origin
 from selftrain.loading import loading, may_run, quiet, refuse_pickles
+from selftrain.model_source import base_of_adapter, is_adapter, source_of, tokenizer_source
 from selftrain.processes import current_crew
 
 if TYPE_CHECKING:
@@ -26,55 +26,6 @@ if TYPE_CHECKING:
 
 MOST_CONTEXT_TOKENS = 2048
 """Context used when the configuration names none and the model allows more, as in the paper."""
-
-
-def resolve(name: str) -> str:
-    """Turn `model.name` into a folder, a GGUF file or a hub id. Raises UsageError for a folder or a
-    file that holds no model.
-    """
-    if name.startswith("builtin:"):
-        folder = Path(str(files("selftrain") / "builtin_model" / name.removeprefix("builtin:")))
-        if "/" in name or not (folder / "config.json").is_file():
-            raise UsageError(f"model.name: {name!r} is not built in. There is builtin:tiny.")
-        return str(folder)
-    folder = Path(name).expanduser()
-    if name.strip() and folder.is_dir():
-        if (
-            not (folder / "config.json").is_file()
-            and not (folder / "adapter_config.json").is_file()
-        ):
-            raise UsageError(
-                f"model.name: the folder {name} holds no config.json, so it is no model of "
-                "transformers. Name the folder that save_pretrained wrote."
-            )
-        return str(folder.resolve())
-    if name.strip() and folder.exists():
-        if not is_gguf(folder):
-            raise UsageError(
-                f"model.name: {name} is a file, and not in GGUF format; a model is a folder, a "
-                "GGUF file or a hub id."
-            )
-        return str(folder.resolve())
-    if (
-        name.startswith((".", "/", "~"))
-        or name.endswith(".gguf")
-        or name.count("/") > 1
-        or not name.strip()
-    ):
-        raise UsageError(
-            f"model.name: there is no folder {name!r}. "
-            "Name a model folder, a GGUF file, a hub id or builtin:tiny."
-        )
-    return name
-
-
-def source_of(name: str) -> str:
-    """Give what transformers loads for `model.name`: a folder, or a hub id.
-
-    A GGUF file is converted, the first time it is used. Raises UsageError where there is no model.
-    """
-    source = resolve(name)
-    return str(converted(Path(source))) if Path(source).is_file() else source
 
 
 def load_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
@@ -93,7 +44,7 @@ def load_any_tokenizer(config: ModelConfig) -> "PreTrainedTokenizerBase":
     quiet()
     from transformers import AutoTokenizer
 
-    source = _tokenizer_source(source_of(config.name))
+    source = tokenizer_source(config.name)
     with loading(source):
         tokenizer = AutoTokenizer.from_pretrained(
             source, revision=config.revision, trust_remote_code=config.trust_remote_code
@@ -155,11 +106,6 @@ def _merged(model: "PeftModel") -> "PreTrainedModel":
     return merged
 
 
-def is_adapter(folder: Path) -> bool:
-    """Tell whether a folder holds an adapter (PEFT) instead of a model."""
-    return (folder / "adapter_config.json").is_file()
-
-
 def tidy_adapter(folder: Path) -> None:
     """Sort the names of layers in what PEFT has saved, so that one seed writes one file.
 
@@ -181,7 +127,7 @@ def _load(source: str, config: ModelConfig, dtype: "torch.dtype") -> "PreTrained
     if is_adapter(Path(source)):
         from peft import PeftModel
 
-        base = _load(source_of(_base_of_adapter(Path(source))), config, dtype)
+        base = _load(source_of(base_of_adapter(Path(source))), config, dtype)
         refuse_pickles(Path(source), config)
         with loading(source):
             return _merged(PeftModel.from_pretrained(base, source))
@@ -263,16 +209,3 @@ def context_of(shape: "PreTrainedConfig", config: ModelConfig) -> int:
             f"but {config.name} reads at most {own}."
         )
     return config.context_tokens
-
-
-def _tokenizer_source(source: str) -> str:
-    """Give where the tokenizer lies: an adapter's folder may hold none."""
-    folder = Path(source)
-    if is_adapter(folder) and not (folder / "tokenizer_config.json").is_file():
-        return source_of(_base_of_adapter(folder))
-    return source
-
-
-def _base_of_adapter(folder: Path) -> str:
-    with loading(str(folder)):
-        return str(read_json(folder / "adapter_config.json")["base_model_name_or_path"])

@@ -16,10 +16,10 @@ from typing import Any
 
 import judge
 from puzzles import Puzzle, to_row
-from selftrain import models
 from selftrain.config import Config, ModelConfig
 from selftrain.gguf_file import sha256_of
 from selftrain.held_out import describe_measured
+from selftrain.model_source import resolve
 
 PACKAGES = (
     "selftrain",
@@ -97,7 +97,7 @@ def describe_model(config: ModelConfig | None) -> dict[str, Any]:
         # As in JSON, so that it equals what was written.
         server = config.server if isinstance(config.server, str) else list(config.server)
         return {"name": config.name, "server": server}
-    source = Path(models.resolve(config.name))
+    source = Path(resolve(config.name))
     if source.is_file():
         return {"name": config.name, "files": {source.name: sha256_of(source)}}
     return {"name": config.name, "files": _hashes(source) if source.is_dir() else {}}

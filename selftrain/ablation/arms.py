@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from puzzles import Puzzle
-from selftrain import models
 from selftrain.config import Config, CurateConfig, ModelConfig
 from selftrain.errors import UsageError
+from selftrain.model_source import resolve
 
 BASE, HUMAN = "base", "human"
 VERIFIED, UNVERIFIED, WRONG = "verified", "unverified", "wrong"
@@ -108,7 +108,7 @@ def generators_of(config: Config) -> list[Generator]:
     found: dict[str, Generator] = {}
     for model in config.ablate.generators:
         if not model.server:
-            models.resolve(model.name)
+            resolve(model.name)
         generator = Generator(_label(model), model)
         if generator.folder in found:
             raise UsageError(

@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
-    from selftrain.models import resolve
+    from selftrain.model_source import resolve
 
     config = load_config(options.config, options.settings)
     model = config.model.model_copy(update={"name": options.model})

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
-    from selftrain.models import resolve
+    from selftrain.model_source import resolve
 
     config = load_config(options.config, options.settings)
     if config.model.server is None:

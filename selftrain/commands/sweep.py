@@ -43,7 +43,7 @@ def _temperatures(text: str) -> tuple[float, ...]:
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
-    from selftrain.models import resolve
+    from selftrain.model_source import resolve
 
     config = load_config(options.config, options.settings)
     named = config.model.model_copy(update={"name": options.model})

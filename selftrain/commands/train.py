@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.config_file import load_config
-    from selftrain.models import resolve
+    from selftrain.model_source import resolve
 
     # Before torch and its family are imported, which takes seconds.
     config = load_config(options.config, options.settings)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from selftrain.config import Config
 from selftrain.files import read_json
-from selftrain.models import is_adapter, load_model, load_tokenizer
+from selftrain.model_source import is_adapter
+from selftrain.models import load_model, load_tokenizer
 from selftrain.run_directory import RunDirectory
 
 ADAPTER_CONFIG = "adapter_config.json"

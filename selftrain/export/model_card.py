@@ -98,9 +98,12 @@ def _loading(config: Config, base: Row, *, is_adapter: bool) -> str:
     revision = f', revision="{config.model.revision}"' if config.model.revision else ""
     before: list[str] = []
     if config.model.name.startswith("builtin:"):
-        before, name = ["from selftrain.models import resolve"], f'resolve("{config.model.name}")'
+        before, name = (
+            ["from selftrain.model_source import resolve"],
+            f'resolve("{config.model.name}")',
+        )
     elif (file := Path(base["name"]).name) in base["files"]:  # in GGUF
-        before = ["from selftrain.models import source_of"]
+        before = ["from selftrain.model_source import source_of"]
         name = f'source_of("path/to/{file}")'
     elif base["files"]:
         name = f'"path/to/{model_name(base)}"'

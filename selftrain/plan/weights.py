@@ -12,7 +12,8 @@ from selftrain.config import FinetuneConfig, ModelConfig
 from selftrain.errors import UsageError
 from selftrain.files import read_json
 from selftrain.loading import loading
-from selftrain.models import MOST_CONTEXT_TOKENS, is_adapter, source_of
+from selftrain.model_source import is_adapter, source_of
+from selftrain.models import MOST_CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel

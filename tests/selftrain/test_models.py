@@ -8,12 +8,8 @@ import torch
 from selftrain.config import ModelConfig
 from selftrain.device import pick_device, pick_dtype
 from selftrain.errors import UsageError
-from selftrain.models import (
-    context_tokens,
-    load_model,
-    load_tokenizer,
-    resolve,
-)
+from selftrain.model_source import resolve
+from selftrain.models import context_tokens, load_model, load_tokenizer
 
 
 def refusal(name: str) -> str:

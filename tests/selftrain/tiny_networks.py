@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from selftrain.config import VerifierConfig
-from selftrain.models import resolve
+from selftrain.model_source import resolve
 from selftrain.verifier.tasks.task import Candidate, Task
 
 START, END, PAD = 640, 641, 642

@@ -25,7 +25,8 @@ from selftrain.device import pick_device
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_json, write_json
 from selftrain.loading import loading, may_run, refuse_pickles
-from selftrain.models import is_adapter, load_any_tokenizer, source_of, tidy_adapter
+from selftrain.model_source import is_adapter, source_of
+from selftrain.models import load_any_tokenizer, tidy_adapter
 from selftrain.verifier.learning.adapter import with_adapter
 from selftrain.verifier.learning.fitness import (
     YesNo,

@@ -14,7 +14,7 @@ from verifier.comparisons import CALIBRATOR, LABELS, compared, said, tasks
 from selftrain.config import Config, LeverConfig, ModelConfig
 from selftrain.errors import RunError
 from selftrain.files import write_json, write_rows
-from selftrain.models import resolve
+from selftrain.model_source import resolve
 from selftrain.verifier.calibration.calibrator import calibrator_to_row
 from selftrain.verifier.directory import LeverDirectory
 from selftrain.verifier.report.facts import read_trained
