@@ -97,7 +97,14 @@ def attend(
             query, to.keys, to.values, 0.0, False, attn_mask=mask, scale=scaling
         )
         return Part(out, log_sum)
-    scores = (torch.matmul(query, to.keys.transpose(2, 3)) * scaling).float()
+    return by_products(query, to, scaling, hidden)
+
+
+def by_products(
+    query: torch.Tensor, to: KeysValues, scaling: float, hidden: torch.Tensor | None = None
+) -> Part:
+    """Do what `attend` does, by matrix products in float32, on any device."""
+    scores = torch.matmul((query * scaling).float(), to.keys.float().transpose(2, 3))
     if hidden is not None:
         scores += hidden
     log_sum = scores.logsumexp(dim=-1)

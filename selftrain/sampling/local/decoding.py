@@ -7,15 +7,14 @@ Nothing is drawn here; sampler.py does that.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple, Protocol
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from selftrain.sampling.local import gpt_neo
 from selftrain.sampling.local.attention_parts import KeysValues
-from selftrain.sampling.local.reading import read_prompts
+from selftrain.sampling.local.reading import owners_of, pad_left, positions_of, read_prompts
 from selftrain.sampling.local.shared_prefix import NAME, SharedPrefixCache
 
 PIECE_TOKENS = 8192
@@ -50,7 +49,8 @@ class CommonPrefix(NamedTuple):
 def read_common(model: PreTrainedModel, tokens: list[int]) -> CommonPrefix:
     """Read what prompts begin with; the model attends by `shared_prefix.NAME`."""
     cache = SharedPrefixCache()
-    _read(model, cache, torch.tensor([tokens], device=model.device), None, start=0)
+    ids, mask = pad_left([tokens], model.device)
+    _read(model, cache, ids, mask, start=0)
     return CommonPrefix(tokens, cache.prompts)
 
 
@@ -69,15 +69,11 @@ class SharedDecoder:
         self._model = model
         start = len(common.tokens) if common else 0
         self._cache = SharedPrefixCache(common.layers if common else None)
-        groups = [(prompt, len(list(group))) for prompt, group in groupby(prompts)]
-        rests = [prompt[start:] for prompt, _ in groups]
-        ids, mask = _padded(rests, model.device)
+        distinct, owner = owners_of(prompts, model.device)
+        ids, mask = pad_left([prompt[start:] for prompt in distinct], model.device)
         logits = [
-            _read(model, self._cache, ids[some], mask[some], start)
-            for some in _pieces(len(rests), ids.shape[1])
+            _read(model, self._cache, ids[some], mask[some], start) for some in _pieces(*ids.shape)
         ]
-        counts = torch.tensor([count for _, count in groups], device=model.device)
-        owner = torch.arange(len(groups), device=model.device).repeat_interleave(counts)
         self._cache.begin_drawing(owner, mask)
         self._positions = (start + mask.sum(dim=1))[owner]
         self.logits = torch.cat(logits)[owner]
@@ -98,6 +94,13 @@ class SharedDecoder:
         """Drop all rows but these, in this order."""
         self._cache.keep_rows(kept)
         self._positions = self._positions[kept]
+
+    def knows_windows(self, model: PreTrainedModel) -> bool:
+        """Tell whether layers that see some tokens back only have said so while they attended.
+
+        Some classes put their window into a mask, which is made here instead.
+        """
+        return self._cache.heard_of_window or not _has_windows(model.config.get_text_config())
 
 
 class RepeatedDecoder:
@@ -148,10 +151,18 @@ def can_share(model: PreTrainedModel) -> bool:
     except (TypeError, AttributeError, ValueError, IndexError, RuntimeError):
         fits = False
     else:
-        fits = _agree(decoder.logits, plain)
+        fits = decoder.knows_windows(model) and _agree(decoder.logits, plain)
     if not fits and not neo:
         model.set_attn_implementation(before)
     return fits
+
+
+def _has_windows(config: PreTrainedConfig) -> bool:
+    kinds = getattr(config, "layer_types", None)
+    if kinds:
+        return any(kind != "full_attention" for kind in kinds)
+    names = ("sliding_window", "attention_chunk_size")
+    return any(getattr(config, name, None) is not None for name in names)
 
 
 def _agree(ours: torch.Tensor, plain: torch.Tensor) -> bool:
@@ -166,34 +177,20 @@ def _pieces(num_prompts: int, tokens: int) -> Iterator[slice]:
         yield slice(begin, begin + size)
 
 
-def _padded(rests: list[list[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pad on the left; give the tokens, and 1 where one stands."""
-    longest = max(map(len, rests))
-    ids = torch.zeros(len(rests), longest, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for i, rest in enumerate(rests):
-        ids[i, longest - len(rest) :] = torch.tensor(rest)
-        mask[i, longest - len(rest) :] = 1
-    return ids.to(device), mask.to(device)
-
-
 def _read(
     model: PreTrainedModel,
     cache: SharedPrefixCache,
     ids: torch.Tensor,
-    mask: torch.Tensor | None,
+    mask: torch.Tensor,
     start: int,
 ) -> torch.Tensor:
     """Read prompts (rows x tokens) that go on from `start` common tokens; give the last logits."""
-    seen = None
-    if start or (mask is not None and not mask.all()):
-        seen = _visible(torch.ones_like(ids) if mask is None else mask, start)
-    counted = torch.ones_like(ids) if mask is None else mask
-    positions = start + (counted.cumsum(dim=1) - 1).clamp(min=0)
+    positions = start + positions_of(mask)
     cache.begin_reading(positions)
     out = model(
         input_ids=ids,
-        attention_mask=seen,
+        # Without one torch's kernel sees by itself what is causal, which is faster.
+        attention_mask=None if start == 0 and mask.all() else _visible(mask, start),
         position_ids=positions,
         cache=cache,
         use_cache=True,

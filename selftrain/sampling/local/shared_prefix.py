@@ -47,6 +47,9 @@ class SharedPrefixCache(Cache):
         self._lengths = torch.zeros(0, dtype=torch.long)
         self._padding: torch.Tensor | None = None
         self._positions = torch.zeros(0, 0, dtype=torch.long)
+        self._hidden: dict[tuple[int, int], torch.Tensor | None] = {}
+        self.heard_of_window = False
+        """Whether a layer has said that it sees some tokens back only."""
 
     @property
     def is_drawing(self) -> bool:
@@ -75,6 +78,7 @@ class SharedPrefixCache(Cache):
             self._lengths = self._lengths[left]
             self._padding = None if self._padding is None else self._padding[left]
         self._rows = RowsByPrompt(owner, len(left))
+        self._hidden = {}
         for drawn in self._drawn:
             drawn.keep_rows(kept)
 
@@ -142,20 +146,27 @@ class SharedPrefixCache(Cache):
             padding = None if padding is None else padding[..., max(unseen, 0) :]
             parts.append(self._rows.attend(query, own.since(unseen), scaling, padding))
         if self.common:
-            seen = self._sees(self.common[layer], num_drawn, window)
-            if seen is None or seen.any():
-                hidden = None if seen is None else hide(seen, query.dtype)
-                parts.append(attend_as_one(query, self.common[layer], scaling, hidden))
+            hidden = self._hidden_of_common(layer, num_drawn, window)
+            parts.append(attend_as_one(query, self.common[layer], scaling, hidden))
         return merge(parts).reshape(num_rows, 1, num_heads, -1)
 
-    def _sees(self, common: KeysValues, num_drawn: int, window: int | None) -> torch.Tensor | None:
-        """Say which row sees which of the common tokens; None where each sees all."""
+    def _hidden_of_common(
+        self, layer: int, num_drawn: int, window: int | None
+    ) -> torch.Tensor | None:
+        """Say which row does not see which of the common tokens: the same in all layers of a step.
+
+        A row that sees none of them gets a part of no weight.
+        """
         assert self._rows is not None
         if window is None:
             return None
-        tokens = torch.arange(common.keys.shape[2], device=common.keys.device)
-        newest = len(tokens) + self._lengths[self._rows.owner] + num_drawn - 1
-        return newest[:, None] - tokens < window
+        if (num_drawn, window) not in self._hidden:
+            self._hidden = {key: old for key, old in self._hidden.items() if key[0] == num_drawn}
+            keys = self.common[layer].keys
+            tokens = torch.arange(keys.shape[2], device=keys.device)
+            newest = len(tokens) + self._lengths[self._rows.owner] + num_drawn - 1
+            self._hidden[num_drawn, window] = hide(newest[:, None] - tokens < window, keys.dtype)
+        return self._hidden[num_drawn, window]
 
     def sees_while_reading(self, mask: torch.Tensor | None, window: int) -> torch.Tensor:
         """Narrow what the tokens being read see (rows x 1 x tokens x keys) to a window."""
@@ -206,6 +217,8 @@ def attend_shared(
     """Attend as transformers asks of an attention function; `shared_prefix` comes through the
     model's own keyword arguments.
     """
+    if shared_prefix is not None and sliding_window is not None:
+        shared_prefix.heard_of_window = True
     if shared_prefix is None:
         kwargs["sliding_window"] = sliding_window
     elif shared_prefix.is_drawing:
