@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,7 +39,10 @@ class Served:
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     """Bodies of the requests for completions, in the order of their arrival."""
-    authorizations: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of all requests, under names in lower case."""
+    num_listed: int = 0
+    """How often its list of models was asked for."""
     num_tokenized: int = 0
     most_at_once: int = 0
     """Most requests that were under way together."""
@@ -61,7 +64,11 @@ class Served:
     reply: Callable[[str], str] = lambda text: text
     """What a chat makes of a completion."""
     breaks_after: int | None = None
-    """Answers after which it breaks every connection."""
+    """Answers after which it breaks every connection that asks for completions."""
+    is_down: bool = False
+    """Whether it breaks every connection."""
+    no_tokenizer: tuple[int, bytes] | None = None
+    """What a gateway before it, which does not know of /tokenize, answers there."""
     num_answered: int = 0
 
 
@@ -93,7 +100,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         served = self.served
-        served.authorizations.append(self.headers["Authorization"])
+        served.headers.append({name.lower(): value for name, value in self.headers.items()})
+        served.num_listed += 1
+        if served.is_down:
+            self.close_connection = True
+            return None
         if self.path != "/v1/models" or served.kind == "nothing":
             return self.answer(404, {"error": {"message": "not found"}})
         card = {"id": NAME, "object": "model", "owned_by": served.kind}
@@ -104,7 +115,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         served = self.served
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        served.authorizations.append(self.headers["Authorization"])
+        served.headers.append({name.lower(): value for name, value in self.headers.items()})
+        if served.is_down:
+            self.close_connection = True
+            return None
+        if self.path == "/tokenize" and served.no_tokenizer is not None:
+            return self.send(*served.no_tokenizer)
         if self.path == "/tokenize" and served.kind in ("vllm", "llamacpp"):
             served.num_tokenized += 1
             text = body["prompt" if served.kind == "vllm" else "content"]
@@ -176,10 +192,10 @@ class _Handler(BaseHTTPRequestHandler):
             text = json.dumps(whole).encode()
             self.send(200, text[: len(text) // 2], length=len(text))
             if failure == "stall":
-                self.served.closing.wait(5)
+                self.served.closing.wait(20)
             self.close_connection = True
         elif failure == "hang":
-            self.served.closing.wait(5)
+            self.served.closing.wait(20)
             self.close_connection = True
         elif failure == "cut JSON":
             self.send(200, json.dumps(whole).encode()[:-20])
@@ -224,12 +240,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-QUICK = Patience(num_tries=4, num_limited_tries=4, timeout_seconds=0.4, first_wait_seconds=0.01)
+QUICK = Patience(num_tries=4, num_limited_tries=4, timeout_seconds=5, first_wait_seconds=0.01)
+IMPATIENT = replace(QUICK, timeout_seconds=1)
+"""For servers that hang or stall, which takes as long; a busy machine may be as slow by itself."""
 REQUESTS = [Request("def f(", seed) for seed in range(6)]
 
 
-def connected(served: Served, **settings: Any) -> ServerSampler:
-    return connect(ModelConfig(name=NAME, server=served.url, **settings), QUICK)
+def connected(served: Served, patience: Patience = QUICK, **settings: Any) -> ServerSampler:
+    return connect(ModelConfig(name=NAME, server=served.url, **settings), patience)
 
 
 def draw(

@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 
 from httpx2 import Response
-from openai import APIStatusError, NotFoundError, OpenAI
+from openai import APIStatusError, NotFoundError, OpenAI, RequestOptions
 
 from selftrain.errors import UsageError
 from selftrain.sampling.completion import Completion
@@ -35,11 +35,13 @@ from selftrain.sampling.server.asking import (
     without,
 )
 from selftrain.sampling.server.chat import continuation
-from selftrain.sampling.server.retry import Server, ask, refused
+from selftrain.sampling.server.retry import NoAnswer, Server, ask, refused
 from selftrain.sampling.spending import Bill, Prices, priced
 
 NOT_WRITTEN_TWICE = "# 48 random letters: "
 """What is gone on with to see whether a server draws several completions or one, repeated."""
+REACH_SECONDS = 10.0
+"""Longest wait of `Address.reach` for each answer, none of which is more than a list."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,23 +74,33 @@ class Address:
         self._draws_several: bool | None = None
         """Whether several completions of one request differ; None before that was in doubt."""
 
-    def reach(self, num_tries: int = 3) -> None:
-        """Find the model in the server's list, and what the server can.
+    def reach(self, *, again: bool = False) -> None:
+        """Find the model in the server's list, and what the server can; `again` in one try each.
 
         Raises UsageError where the model is not there or the key is refused, RunError where nobody
-        answers in so many tries.
+        answers.
         """
         # Not with all patience: an address with a typing error should be told of soon.
         patience = self.server.patience
-        soon = replace(patience, num_tries=min(num_tries, patience.num_tries), num_hung_tries=1)
-        card = self._card(replace(self.server, patience=soon))
+        soon = replace(
+            patience,
+            num_tries=1 if again else min(3, patience.num_tries),
+            num_limited_tries=1 if again else patience.num_limited_tries,
+            num_hung_tries=1,
+            timeout_seconds=min(REACH_SECONDS, patience.timeout_seconds),
+        )
+        server = replace(self.server, patience=soon)
+        card = self._card(server)
         self.context_tokens = card.context_tokens
         self._dialect = DIALECTS.get(card.owned_by)
-        self.tokenizes = self._dialect is not None and self._counts()
+        self.tokenizes = self._dialect is not None and self._counts(server)
         self.is_dead = False
 
     def count(self, text: str, stopped: Event, *, special: bool = True) -> int:
         """Count the tokens of a text, with those that begin a text where `special`."""
+        return self._count(text, self.server, stopped, special=special)
+
+    def _count(self, text: str, server: Server, stopped: Event, *, special: bool) -> int:
         assert self._dialect is not None
         url = self.server.address.rstrip("/").removesuffix("/v1") + "/tokenize"
         asked = {
@@ -98,7 +110,7 @@ class Address:
             "add_special": special,
             "add_special_tokens": special,
         }
-        return ask(lambda: read_count(self._post(url, asked)), self.server, stopped)
+        return ask(lambda: read_count(self._post(url, asked, server)), server, stopped)
 
     def draw(
         self, prompt: str, size: int, num: int, seed: int, how: Drawing, stopped: Event
@@ -110,31 +122,35 @@ class Address:
         """
         drawn: list[Completion] = []
         while len(drawn) < num:
-            most, first = min(self._most_choices, num - len(drawn)), seed + len(drawn)
-            answer = self._ask(prompt, most, first, how, stopped)
-            choices = answer.choices
-            if len(choices) > 1 and how.temperature > 0 and self._repeats(choices, how, stopped):
-                choices = choices[:1]
-            count = answer.completion_tokens if most == 1 else None
-            some = [self._completion(prompt, one, count, how, stopped) for one in choices]
-            self._charge(answer, size, sum(one.num_tokens for one in some))
+            more = num - len(drawn)
+            some = self._ask(prompt, size, more, seed + len(drawn), how, stopped)
+            if len(some) > 1 and how.temperature > 0 and self._repeats(some, how, stopped):
+                some = some[:1]
             drawn += some
         return drawn
 
-    def _ask(self, prompt: str, num: int, seed: int, how: Drawing, stopped: Event) -> Answer:
-        """Ask for at most `num` completions, with less or for fewer where that is refused."""
+    def _ask(
+        self, prompt: str, size: int, num: int, seed: int, how: Drawing, stopped: Event
+    ) -> list[Completion]:
+        """Ask for at most `num` completions, with less or for fewer where that is refused.
+
+        All that come are on the bill, whatever becomes of them.
+        """
         answer = None
         while answer is None:
-            asked = body(how, self._name, prompt, min(num, self._most_choices), seed)
-            asked = without(asked, self._spared)
+            most = min(num, self._most_choices)
+            asked = without(body(how, self._name, prompt, most, seed), self._spared)
             answer = ask(partial(self._once, how, asked), self.server, stopped)
-        return answer
+        count = answer.completion_tokens if most == 1 else None
+        some = [self._completion(prompt, one, count, how, stopped) for one in answer.choices]
+        self._charge(answer, size, sum(one.num_tokens for one in some))
+        return some
 
     def _once(self, how: Drawing, asked: dict[str, Any]) -> Answer | None:
         """Send a request; None where it was refused and something was learnt from that."""
         unwarped = self._dialect.unwarped if self._dialect else {}
         try:
-            answer = self._post(how.path, asked | dict(unwarped))
+            answer = self._post(how.path, asked | dict(unwarped), self.server)
         except APIStatusError as error:
             if says_too_long(error):
                 raise TooLong from None
@@ -155,14 +171,15 @@ class Address:
         self._most_choices = min(self._most_choices, max(1, num // 2))
         return num > 1
 
-    def _repeats(self, choices: tuple[Choice, ...], how: Drawing, stopped: Event) -> bool:
+    def _repeats(self, drawn: list[Completion], how: Drawing, stopped: Event) -> bool:
         """Tell whether a server gives one completion several times, as some do.
 
         Where all are equal, it is asked once for two that cannot be equal by chance.
         """
-        if self._draws_several is None and len({one.text for one in choices}) == 1:
+        if self._draws_several is None and len({one.text for one in drawn}) == 1:
             hot = replace(how, temperature=1.0, max_new_tokens=32)
-            two = self._ask(NOT_WRITTEN_TWICE, 2, 1, hot, stopped).choices
+            size = estimate(NOT_WRITTEN_TWICE)
+            two = self._ask(NOT_WRITTEN_TWICE, size, 2, 1, hot, stopped)
             self._draws_several = len({one.text for one in two}) == len(two)
             if not self._draws_several:
                 self._most_choices = 1
@@ -176,7 +193,7 @@ class Address:
     ) -> Completion:
         """Make the record; tokens are those with log-probabilities, else counted, else guessed."""
         text = continuation(prompt, choice.text) if how.api == "chat" else choice.text
-        if choice.logprobs or count is not None:
+        if choice.logprobs is not None or count is not None:
             num_tokens = count or 0
         elif self.tokenizes:
             num_tokens = self.count(choice.text, stopped, special=False)
@@ -190,15 +207,17 @@ class Address:
         completions = max(answer.completion_tokens or 0, num_tokens)
         self.bill.charge(priced(1, prompt, completions, self._prices))
 
-    def _post(self, path: str, asked: dict[str, Any]) -> bytes:
-        return self._client.post(path, cast_to=Response, body=asked).content
+    def _post(self, path: str, asked: dict[str, Any], server: Server) -> bytes:
+        patient: RequestOptions = {"timeout": server.patience.timeout}
+        return self._client.post(path, cast_to=Response, body=asked, options=patient).content
 
     def _card(self, server: Server) -> Card:
         """Find the model in the list; a server without a list is taken at its user's word."""
 
         def call() -> tuple[Card, ...]:
             try:
-                return read_cards(self._client.models.with_raw_response.list().content)
+                asked = self._client.models.with_raw_response
+                return read_cards(asked.list(timeout=server.patience.timeout).content)
             except NotFoundError:
                 return ()
 
@@ -213,11 +232,15 @@ class Address:
             f"model.name: {server.address} serves no {self._name!r}. It serves {names}."
         )
 
-    def _counts(self) -> bool:
+    def _counts(self, server: Server) -> bool:
         """Ask whether it counts tokens; a proxy may let through the protocol alone."""
         try:
-            self.count("x", Event())
+            self._count("x", server, Event(), special=True)
         except UsageError:
+            return False
+        except NoAnswer as error:
+            if not error.answers_wrongly:
+                raise
             return False
         return True
 

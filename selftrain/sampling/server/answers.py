@@ -27,7 +27,8 @@ class Choice:
     """All of it: of a chat, the reply."""
     finish_reason: FinishReason
     logprobs: tuple[float, ...] | None
-    """Log-probability of each token in nats; None where one is missing."""
+    """Log-probability of each token in nats, none where the text ended at once; None where one is
+    missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,10 @@ def completion_of(choice: Choice, text: str, num_tokens: int) -> Completion:
         reason = FinishReason.STOP
     logprobs = choice.logprobs
     return Completion(
-        text, reason, len(logprobs) if logprobs else num_tokens, sum(logprobs) if logprobs else None
+        text,
+        reason,
+        len(logprobs) if logprobs else num_tokens,
+        None if logprobs is None else float(sum(logprobs)),
     )
 
 
@@ -120,11 +124,13 @@ class _Logprobs(BaseModel):
     """How llama.cpp long wrote them here, as in a chat."""
 
     def of_tokens(self) -> list[float] | None:
-        """Give those of all tokens; None where one is missing or no number."""
+        """Give those of all tokens; None where none are told, or one is missing or no number."""
         if self.token_logprobs is not None:
             found = list(self.token_logprobs)
+        elif self.content is not None:
+            found = [token.logprob for token in self.content]
         else:
-            found = [token.logprob for token in self.content or ()]
+            return None
         numbers = [one for one in found if one is not None and abs(one) < float("inf")]
         return numbers if len(numbers) == len(found) else None
 
@@ -179,7 +185,9 @@ class _Cards(BaseModel):
 
 def _choice(text: str, reason: str, logprobs: _Logprobs | None) -> Choice:
     found = logprobs.of_tokens() if logprobs else None
-    return Choice(text, FinishReason(reason), None if found is None else tuple(found))
+    # None of no tokens: the text ended at once. None of some were not told.
+    told = None if found is None or (text and not found) else tuple(found)
+    return Choice(text, FinishReason(reason), told)
 
 
 def _read(form: type[Record], body: bytes) -> Record:

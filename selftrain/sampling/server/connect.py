@@ -7,7 +7,7 @@ import logging
 import os
 from urllib.parse import urlsplit
 
-from openai import OpenAI, Timeout
+from openai import Omit, OpenAI
 
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
@@ -18,6 +18,24 @@ from selftrain.sampling.server.retry import NoAnswer, Patience, Server
 from selftrain.sampling.server.sampler import ServerSampler
 
 _LOG = logging.getLogger(__name__)
+
+
+class Client(OpenAI):
+    """OpenAI's client, which sends the key it is given, and nothing from the environment.
+
+    OpenAI's own adds an organization, a project and any header that variables name, and a line for
+    each fact of the machine.
+    """
+
+    @property
+    def default_headers(self) -> dict[str, str | Omit]:
+        """Give the headers of all requests."""
+        return {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": self.user_agent,
+            "Authorization": f"Bearer {self.api_key}",
+        }
 
 
 def connect(config: ModelConfig, patience: Patience = Patience()) -> ServerSampler:  # noqa: B008
@@ -53,16 +71,10 @@ def connect(config: ModelConfig, patience: Patience = Patience()) -> ServerSampl
 
 def _address(config: ModelConfig, url: str, key: str | None, patience: Patience) -> Address:
     _check(url)
-    client = OpenAI(
-        base_url=url,
-        # The client wants one; a server without keys does not look at it.
-        api_key=key or "none",
-        max_retries=0,
-        timeout=Timeout(patience.timeout_seconds, connect=min(10.0, patience.timeout_seconds)),
-    )
     pace = Pace(config.requests_per_minute)
     return Address(
-        client,
+        # The client wants a key; a server without keys does not look at it.
+        Client(base_url=url, api_key=key or "none", max_retries=0),
         Server(url, config.api_key_variable, key, patience, pace),
         config.name,
         most_choices=config.samples_per_request,

@@ -12,7 +12,7 @@ from random import uniform
 from threading import Event
 from typing import TypeVar
 
-from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, Timeout
 
 from selftrain.errors import RunError, UsageError
 from selftrain.sampling.server.pace import Pace
@@ -28,13 +28,15 @@ class HalfAnswer(Exception):
 class NoAnswer(RunError):
     """A server was given up; what was asked of it may be asked again."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, answers_wrongly: bool = False) -> None:
         super().__init__(
             f"{what}. Nothing was counted as wrong; once it answers again, the same command goes "
             "on."
         )
         self.what = what
         """The address and what happened, without an end."""
+        self.answers_wrongly = answers_wrongly
+        """Whether somebody is there, whose answers are errors of his own or half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,9 @@ class Patience:
     """How long a server is borne with. Waits double with each try, up to a minute."""
 
     num_tries: int = 7
-    """Tries of a request that fails; with the waits between them about a minute."""
+    """Tries of a request that fails; the waits between them are about half a minute."""
     num_limited_tries: int = 14
-    """Tries of a request that is refused as one too many, about eight minutes."""
+    """Tries of a request that is refused as one too many; the waits are about seven minutes."""
     num_hung_tries: int = 2
     """Tries of a request that is not answered in time."""
     timeout_seconds: float = 600.0
@@ -53,6 +55,11 @@ class Patience:
     """Wait after the first failure."""
     most_wait_seconds: float = 300.0
     """Longest wait that a server may ask for; one that asks for more is given up."""
+
+    @property
+    def timeout(self) -> Timeout:
+        """Give the wait for an answer, and a shorter one for a connection."""
+        return Timeout(self.timeout_seconds, connect=min(10.0, self.timeout_seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +161,8 @@ def _last_word(error: APIError | HalfAnswer, num_tries: int, server: Server) -> 
     if not _may_pass(error) and _status(error) != TOO_MANY_REQUESTS:
         return UsageError(f"{server.address} refuses what it is asked for ({said}).")
     tries = "1 try" if num_tries == 1 else f"{num_tries} tries"
-    return NoAnswer(f"{server.address} did not answer in {tries} ({said})")
+    wrongly = isinstance(error, HalfAnswer) or (_status(error) or 0) >= 500
+    return NoAnswer(f"{server.address} did not answer in {tries} ({said})", answers_wrongly=wrongly)
 
 
 def _said(error: APIError | HalfAnswer, server: Server) -> str:

@@ -1,9 +1,10 @@
 """Sampling from an OpenAI-compatible server, or several that hold the same model.
 
 What a seed means for several completions of one request, servers disagree on: vLLM and llama.cpp
-count it up. So a request's seeds are taken by nobody else, and one that is split draws the same.
-Whether a seed gives the same text again is the server's word, not ours. docs/servers.md says what
-is promised of which server; the servers are found in connect.py and share the work in fleet.py.
+count it up. So a request's seeds are no other's of the same call, and one that is split draws the
+same. Whether a seed gives the same text again is the server's word, not ours. docs/servers.md says
+what is promised of which server; the servers are found in connect.py and share the work in
+fleet.py.
 """
 
 import logging
@@ -75,7 +76,8 @@ class ServerSampler:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text; a third of its characters where a server cannot."""
-        self._reach_the_dead()
+        if all(address.is_dead for address in self._addresses):
+            self._reach_the_dead()
         if not all(address.tokenizes for address in self._addresses if not address.is_dead):
             return [estimate(text) for text in texts]
         known = {text: self._counts[text] for text in texts if text in self._counts}
@@ -103,23 +105,15 @@ class ServerSampler:
         llama.cpp, and of vLLM from 0.10 on unless it was started with another --logprobs-mode.
         Raises RunError where all servers fail for good, UsageError where one refuses.
         """
+        self._reach_the_dead()
         together = group(requests, self._samples_per_request)
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         sizes = dict(zip(prompts, self.count_tokens(prompts), strict=True))
         how = Drawing(self._api, temperature, max_new_tokens)
-        self._reach_the_dead()
 
         def draw(address: Address, number: int, stopped: Event) -> list[Completion]:
             asked = together[number]
-            num, size = len(asked.places), sizes[asked.prompt]
-            if size + max_new_tokens > self.context_tokens:
-                return [TOO_LONG] * num
-            try:
-                return address.draw(
-                    asked.prompt, size + self._around, num, asked.seed, how, stopped
-                )
-            except TooLong:
-                return [TOO_LONG] * num
+            return self._draw(address, asked, sizes[asked.prompt], how, stopped)
 
         drawn = spread(
             draw,
@@ -128,12 +122,19 @@ class ServerSampler:
             self._concurrency,
             lambda number: advance(len(together[number].places)),
         )
-        completions = {
-            place: completion
-            for asked, some in zip(together, drawn, strict=True)
-            for place, completion in zip(asked.places, some, strict=True)
-        }
-        return [completions[place] for place in range(len(requests))]
+        return _apart(together, drawn)
+
+    def _draw(
+        self, address: Address, asked: _Together, size: int, how: Drawing, stopped: Event
+    ) -> list[Completion]:
+        """Draw what is asked together at one address, where there is room."""
+        num = len(asked.places)
+        if size + how.max_new_tokens > self.context_tokens:
+            return [TOO_LONG] * num
+        try:
+            return address.draw(asked.prompt, size + self._around, num, asked.seed, how, stopped)
+        except TooLong:
+            return [TOO_LONG] * num
 
     def _reach_the_dead(self) -> None:
         """Take in again who was given up and answers by now. Raises RunError where nobody does."""
@@ -142,7 +143,7 @@ class ServerSampler:
             if not address.is_dead:
                 continue
             try:
-                address.reach(num_tries=1)
+                address.reach(again=True)
             except NoAnswer as error:
                 failure = error
                 continue
@@ -155,6 +156,16 @@ class ServerSampler:
             _LOG.warning("%s answers again.", address.server.address)
         if failure is not None and all(address.is_dead for address in self._addresses):
             raise failure
+
+
+def _apart(together: Sequence[_Together], drawn: Sequence[list[Completion]]) -> list[Completion]:
+    """Give the completions in the order of their requests."""
+    completions = {
+        place: completion
+        for asked, some in zip(together, drawn, strict=True)
+        for place, completion in zip(asked.places, some, strict=True)
+    }
+    return [completions[place] for place in range(len(completions))]
 
 
 def group(requests: Sequence[Request], most: int) -> list[_Together]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from scripted import ScriptedSampler
-from served import NAME, QUICK, Served, connected, draw, serving
+from served import IMPATIENT, NAME, QUICK, Served, connected, draw, serving
 
 from selftrain.config import ModelConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.sampling import Request
 from selftrain.sampling.server.connect import connect
+from selftrain.sampling.server.retry import Patience
 from selftrain.sampling.server.sampler import ServerSampler
 
 
@@ -27,9 +28,9 @@ def two(**first: Any) -> Iterator[tuple[Served, Served]]:
         yield one, other
 
 
-def both(one: Served, other: Served, **settings: Any) -> ServerSampler:
+def both(one: Served, other: Served, patience: Patience = QUICK, **settings: Any) -> ServerSampler:
     config = ModelConfig(name=NAME, server=(one.url, other.url), **settings)
-    return connect(config, QUICK)
+    return connect(config, patience)
 
 
 MANY = [Request(f"def f{prompt}(", seed) for prompt in range(1, 13) for seed in range(4)]
@@ -76,7 +77,7 @@ def test_a_server_that_fails_for_good_has_its_work_done_by_the_other(
 def test_a_server_that_hangs_has_its_work_done_by_the_other() -> None:
     with two(failures=["", "", *["hang"] * 99]) as (one, other):
         alone = draw(connected(other), MANY)
-        assert draw(both(one, other, batch_size=2), MANY) == alone
+        assert draw(both(one, other, IMPATIENT, batch_size=2), MANY) == alone
 
 
 def test_where_all_servers_fail_for_good_it_is_one_sentence() -> None:
@@ -96,6 +97,30 @@ def test_a_server_that_came_back_is_asked_again(caplog: pytest.LogCaptureFixture
         draw(sampler, MANY)
     assert len(one.asked) > before
     assert f"{one.url} answers again." in caplog.text
+
+
+def test_a_server_that_is_gone_is_asked_once_a_call_and_not_to_count() -> None:
+    with two() as (one, other):
+        sampler = both(one, other, batch_size=2)
+        one.is_down = True
+        draw(sampler, MANY)
+        before = one.num_listed, len(one.headers)
+        for text in ("new", "new", "newer"):
+            sampler.count_tokens([text])
+        assert (one.num_listed, len(one.headers)) == before
+        draw(sampler, MANY)
+        assert (one.num_listed, len(one.headers)) == (before[0] + 1, before[1] + 1)
+
+
+def test_where_all_are_gone_a_count_says_so_and_goes_on_once_one_is_back() -> None:
+    with two() as (one, other):
+        sampler = both(one, other)
+        one.is_down = other.is_down = True
+        for _ in range(2):
+            with pytest.raises(RunError, match="did not answer in"):
+                sampler.count_tokens(["new"])
+        one.is_down = False
+        assert sampler.count_tokens(["new"]) == [2]
 
 
 def test_a_server_that_never_answered_is_left_out_and_named(

@@ -1,6 +1,5 @@
 """Several completions in one request, what a server does not take, its rate, and what it is asked for in all."""
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,6 @@ from served import REQUESTS, connected, draw, serving, texts
 from selftrain.errors import UsageError
 from selftrain.sampling import Completion, FinishReason, Request
 from selftrain.sampling.server import pace
-from selftrain.sampling.server.answers import read_answer
 from selftrain.sampling.server.sampler import group
 
 
@@ -101,18 +99,6 @@ def test_equal_completions_by_chance_are_kept() -> None:
     with serving(Counting(same="def f(")) as served:
         draw(connected(served, samples_per_request=4, batch_size=1), one_prompt(8))
     assert [body["n"] for body in served.asked] == [4, 2, 4]
-
-
-def test_a_choice_behind_a_gap_is_drawn_again() -> None:
-    choices = [{"index": i, "text": str(i), "finish_reason": "stop"} for i in (2, 0)]
-    found = read_answer(json.dumps({"choices": choices}).encode(), 3)
-    assert [one.text for one in found.choices] == ["0"]
-
-
-def test_choices_come_in_the_order_of_their_seeds() -> None:
-    choices = [{"index": i, "text": str(i), "finish_reason": "stop"} for i in (1, 2, 0)]
-    found = read_answer(json.dumps({"choices": choices}).encode(), 3)
-    assert [one.text for one in found.choices] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -227,6 +213,17 @@ def test_what_servers_were_asked_for_is_added_up_and_priced(counts: bool) -> Non
     assert (sampler.spent.requests, sampler.spent.prompt_tokens) == (2, prompt)
     assert sampler.spent.dollars == prompt + 10 * tokens
     assert tokens >= sum(one.num_tokens for one in done)
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_the_question_whether_completions_are_repeated_is_on_the_bill(repeats: bool) -> None:
+    with serving(Counting(same="" if repeats else "def f("), repeats=repeats) as served:
+        sampler = connected(served, samples_per_request=4, batch_size=1)
+        draw(sampler, one_prompt(8))
+    assert sampler.spent.requests == len(served.asked)
+    # Each that came is of two tokens, the ones that nobody wanted too.
+    assert sampler.spent.completion_tokens == 2 * sum(body["n"] for body in served.asked)
+    assert sampler.spent.prompt_tokens == 7 * len(served.asked)
 
 
 def test_without_prices_no_cost_is_claimed() -> None:
