@@ -76,7 +76,19 @@ def _check_network(
     yield rows
     if rows.state is State.MEND:
         yield marks.begin(tokenizer, None)
-        return
+    else:
+        yield from _read(model, tokenizer, texts, config)
+
+
+def _read(
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    texts: Sequence[Text],
+    config: Config,
+) -> Iterator[Finding]:
+    """Check what the model makes of texts, each of whose tokens has a row."""
+    from selftrain.doctor import network
+
     try:
         gain = None
         if not marks.is_put_first(tokenizer):

@@ -1,5 +1,6 @@
 """The tokens that stand for no text: where a text begins and ends, and what pads it; and chats."""
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from selftrain.doctor.finding import Finding, State
@@ -54,11 +55,9 @@ def begin(tokenizer: "PreTrainedTokenizerBase", gain: float | None) -> Finding:
     `gain` is by how many nats a token the model reads texts better after it, where it is not put;
     None where that was not measured.
     """
-    token, number = tokenizer.bos_token, tokenizer.bos_token_id
-    if number is None:
+    token, times = tokenizer.bos_token, _times_put(tokenizer)
+    if tokenizer.bos_token_id is None:
         return Finding("begin", State.FINE, "no token begins a text")
-    tokens = tokenizer("x", verbose=False)["input_ids"]
-    times = next((i for i, one in enumerate(tokens) if one != number), len(tokens))
     if times > 1:
         return Finding(
             "begin",
@@ -69,6 +68,11 @@ def begin(tokenizer: "PreTrainedTokenizerBase", gain: float | None) -> Finding:
         )
     if times == 1:
         return Finding("begin", State.FINE, f"{token!r} is put before each prompt once")
+    return _not_put(token, gain)
+
+
+def _not_put(token: str, gain: float | None) -> Finding:
+    """Say what it costs that no token begins a text."""
     found = f"{token!r} is not put before prompts"
     if gain is None:
         return Finding("begin", State.NOTE, found, "Whether the model misses it was not measured.")
@@ -86,8 +90,13 @@ def begin(tokenizer: "PreTrainedTokenizerBase", gain: float | None) -> Finding:
 
 def is_put_first(tokenizer: "PreTrainedTokenizerBase") -> bool:
     """Tell whether the token that begins a text, if there is one, is put before a prompt."""
-    first = tokenizer("x", verbose=False)["input_ids"][:1]
-    return tokenizer.bos_token_id is None or first == [tokenizer.bos_token_id]
+    return tokenizer.bos_token_id is None or _times_put(tokenizer) > 0
+
+
+def _times_put(tokenizer: "PreTrainedTokenizerBase") -> int:
+    """Count the tokens before a prompt that begin a text."""
+    tokens = tokenizer("x", verbose=False)["input_ids"]
+    return sum(1 for _ in takewhile(lambda one: one == tokenizer.bos_token_id, tokens))
 
 
 def ends(tokenizer: "PreTrainedTokenizerBase", generation: "GenerationConfig | None") -> Finding:

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.doctor.finding import Finding, State
 from selftrain.doctor.texts import Text
+from selftrain.sampling.local.reading import pad_left, positions_of
 
 MOST_DIFFERENCE = 1e-3
 """Largest difference of log-probabilities that is taken for rounding; in float32 it is 1e-5."""
@@ -23,11 +24,8 @@ def padding(
 ) -> Finding:
     """Read prompts alone, and padded on the left beside a longer one; compare what follows."""
     prompts = _spread(tokenizer, [text.prompt for text in texts if text.kind == "example"])
-    ids, mask = _padded(prompts)
-    alone = torch.stack([_after(model, torch.tensor([p]), torch.ones(1, len(p))) for p in prompts])[
-        :, 0
-    ]
-    together = _after(model, ids, mask)
+    alone = torch.cat([_after(model, [prompt]) for prompt in prompts])
+    together = _after(model, prompts)
     if not (alone.isfinite().all() and together.isfinite().all()):
         return Finding(
             "padding",
@@ -60,8 +58,8 @@ def precision(
     if dtype == torch.float32:
         return Finding("precision", State.FINE, "sampling computes in float32")
     prompts = _spread(tokenizer, [text.prompt for text in texts if text.kind == "example"])
-    exact = _after(model, *_padded(prompts))
-    cast = _after(model.to(dtype), *_padded(prompts))  # type: ignore[arg-type]
+    exact = _after(model, prompts)
+    cast = _after(model.to(dtype), prompts)  # type: ignore[arg-type]
     if not cast.isfinite().all():
         return Finding(
             "precision",
@@ -119,26 +117,16 @@ def _spread(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> list[li
     return tokens[::step][:_NUM_READ]
 
 
-def _padded(prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    longest = max(map(len, prompts))
-    ids = torch.zeros(len(prompts), longest, dtype=torch.long)
-    mask = torch.zeros(len(prompts), longest)
-    for i, prompt in enumerate(prompts):
-        ids[i, longest - len(prompt) :] = torch.tensor(prompt)
-        mask[i, longest - len(prompt) :] = 1
-    return ids, mask
-
-
-def _after(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Give the log-probabilities of what follows each row: rows x vocabulary, on the CPU.
+def _after(model: PreTrainedModel, prompts: Sequence[list[int]]) -> torch.Tensor:
+    """Give the log-probabilities of what follows each prompt: prompts x vocabulary, on the CPU.
 
     The model is called as sampling calls it.
     """
-    mask = mask.long().to(model.device)
+    ids, mask = pad_left(prompts, model.device)
     out = model(
-        input_ids=ids.to(model.device),
+        input_ids=ids,
         attention_mask=mask,
-        position_ids=(mask.cumsum(dim=1) - 1).clamp(min=0),
+        position_ids=positions_of(mask),
         use_cache=False,
     )
     return torch.log_softmax(out.logits[:, -1].float(), dim=-1).cpu()

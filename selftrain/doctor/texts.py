@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from puzzles import Puzzle
 from selftrain.config import Config
+from selftrain.errors import UsageError
 from selftrain.prompts import (
     example_completion,
     example_prompt,
@@ -36,9 +37,15 @@ class Text:
 def make_texts(train: Sequence[Puzzle], config: Config) -> list[Text]:
     """Make the prompts of each kind with their reference completions, from puzzles that have any.
 
-    The reference completion of a prompt to propose is the next puzzle.
+    The reference completion of a prompt to propose is the next puzzle. Raises UsageError where no
+    puzzle has a solution.
     """
     solved = [puzzle for puzzle in train if puzzle.solutions][:MOST]
+    if not solved:
+        raise UsageError(
+            f"puzzles.train: none of {len(train):,} puzzles has a reference solution, so there is "
+            "no completion to look at. Name puzzles that have some, such as puzzles.train=builtin."
+        )
     few_shot = few_shot_puzzles(train, config.solve.num_few_shot)
     proposed = [
         Text("propose", propose_prompt(train[i : i + _SHOWN]), _after_head(train[i + _SHOWN]))

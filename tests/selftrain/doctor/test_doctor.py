@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from scripted import ScriptedSampler
+from scripted import ScriptedSampler, write_puzzles
 from tiny_networks import CONFIGS, make_network, make_tokenizer
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import TemplateProcessing
@@ -298,6 +299,24 @@ def test_prompts_and_solutions_must_fit(context: int, max_new_tokens: int, found
     finding = room(lambda many: list(map(len, many)), solving, config, context)
     assert found in finding.found
     assert (finding.state is State.FINE) == (context == 30)
+
+
+def test_puzzles_without_a_reference_solution_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = [replace(puzzle, solutions=()) for puzzle in read_builtin("train")[:5]]
+    write_puzzles(tmp_path / "bare.jsonl", bare)
+    for where in ((), ("model.server=http://localhost:1/v1",)):
+        settings = [f"puzzles.train={tmp_path / 'bare.jsonl'}", "model.device=cpu", *where]
+        assert main(["doctor", "builtin:tiny", *settings]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "none of 5 puzzles has a reference solution" in line
+
+
+def test_puzzles_of_which_one_has_a_solution_are_enough() -> None:
+    first, *others = read_builtin("train")[:5]
+    some = make_texts([*(replace(one, solutions=()) for one in others), first], Config())
+    assert [text.kind for text in some] == ["propose", "propose", "solve", "example"]
 
 
 def test_a_server_is_asked_what_it_can_tell() -> None:
