@@ -5,7 +5,7 @@ checks does not prove that the base model has not seen a puzzle.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from puzzles.contamination import Check
 from selftrain.files import Row
@@ -97,24 +97,33 @@ def _parts(run: Run, near: Sequence[Row]) -> list[Block]:
         f"Training comes near {share(len(names), len(near))} of the {count(len(near))} held-out "
         "puzzles, by a lower bar than that of removal; puzzles that prompts show count as training."
     )
-    if not names or not clean:
-        rest = "So the whole held-out split is the part that nothing comes near."
-        return [said, Paragraph(rest if clean else "So there is no part that nothing comes near.")]
+    measured = {row["name"] for row in run.rounds[-1].evaluation}
+    is_sample = not names | clean <= measured
+    names, clean = names & measured, clean & measured
+    if not clean:
+        return [said, Paragraph("So there is no part that nothing comes near.")]
+    if not names:
+        whole = "all that was measured" if is_sample else "the whole held-out split"
+        return [said, Paragraph(f"So {whole} is the part that nothing comes near.")]
+    return [said, _by_part(run, {"all": names | clean, "nothing near": clean, "near": names})]
+
+
+def _by_part(run: Run, parts: Mapping[str, Collection[str]]) -> Table:
+    """Give Pass@k of every round on each part, by the names of its puzzles."""
     rows = []
     for round_ in run.rounds:
-        for part, chosen in (("all", names | clean), ("nothing near", clean), ("near", names)):
-            members = [row for row in round_.evaluation if row["name"] in chosen]
+        for part, names in parts.items():
+            members = [row for row in round_.evaluation if row["name"] in names]
             estimates = [rows_pass_at_k(members, k, run.seed) for k in run.shown_ks]
             cells = [interval(one.value, one.low, one.high) for one in estimates]
             rows.append((f"{round_.name}, {part}", count(len(members)), *cells))
-    table = Table(
-        "Pass@k in percent, with 95% intervals, on all held-out puzzles, on those that nothing in "
-        "training comes near, and on the others.",
+    return Table(
+        "Pass@k in percent, with 95% intervals, on all held-out puzzles measured, on those that "
+        "nothing in training comes near, and on the others.",
         ("Round, part", "Puzzles", *(f"Pass@{k}" for k in run.shown_ks)),
         tuple(rows),
         "The parts are those of the last round, for every round.",
     )
-    return [said, table]
 
 
 def _nearest(near: Sequence[Row]) -> list[Block]:

@@ -38,7 +38,9 @@ RUN = run_of(
 )
 
 
-def section(folder: Path, near: set[int], reasons: list[str], by_chance: int = 0) -> Section:
+def section(
+    folder: Path, near: set[int], reasons: list[str], by_chance: int = 0, run: Run = RUN
+) -> Section:
     directory = RunDirectory(folder)
     here = directory.round(1)
     write_rows(here.removed, [REMOVED | {"reason": reason} for reason in reasons])
@@ -52,7 +54,7 @@ def section(folder: Path, near: set[int], reasons: list[str], by_chance: int = 0
         for i in range(6)
     ]
     write_rows(here.near, rows)
-    return contamination_section(RUN, directory)
+    return contamination_section(run, directory)
 
 
 def tables(made: Section) -> list[Table]:
@@ -112,3 +114,28 @@ def test_puzzles_that_behaviour_tells_nothing_of_are_counted(tmp_path: Path) -> 
 def test_a_run_that_trained_nothing_yet_says_so(tmp_path: Path) -> None:
     made = contamination_section(run_of(Round(0, METRICS, evaluated(0))), RunDirectory(tmp_path))
     assert made.blocks == (Paragraph("No round of self-training is complete yet."),)
+
+
+def sampled(numbers: set[int]) -> Run:
+    """Give the run as it is where only some of the held-out puzzles were measured."""
+    rows = tuple(row for row in evaluated(4) if int(row["name"][2:]) in numbers)
+    return run_of(Round(0, METRICS, rows), Round(1, METRICS | {"funnel/examples": 17}, rows))
+
+
+def test_parts_have_the_puzzles_that_were_measured_and_no_others(tmp_path: Path) -> None:
+    parts = tables(section(tmp_path, {0, 1}, [], run=sampled({0, 3, 4})))[1]
+    assert [row[1] for row in parts.rows] == ["3", "2", "1", "3", "2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({3, 4}, "So all that was measured is the part that nothing comes near."),
+        ({0, 1}, "So there is no part that nothing comes near."),
+    ],
+)
+def test_a_sample_of_one_part_alone_is_not_compared(
+    tmp_path: Path, numbers: set[int], expected: str
+) -> None:
+    made = section(tmp_path, {0, 1}, [], run=sampled(numbers))
+    assert Paragraph(expected) in made.blocks and len(tables(made)) == 2
