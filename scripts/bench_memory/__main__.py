@@ -3,20 +3,24 @@
 A whole round through selftrain/loop.py: propose, filter, solve, judge, curate, decontaminate,
 diversity, fine-tune, evaluate, report. A script proposes and solves (script.py); everything else
 is real: the judge and its workers, and the built-in model, which embeds and is fine-tuned. Printed
-is the resident memory of this process and of the judge's workers, beyond what they held as the
-first round began, when all that a run imports was imported and the references were judged. Ends
-with status 1 where this process ever held more than `--most` MiB beyond that.
+is the resident memory of this process and of the judge's workers, beyond what they held after a
+first run of one small round, which has loaded the libraries, the judge and the model. Ends with
+status 1 where this process ever held more than `--most` MiB beyond that.
 """
 
 import argparse
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.bench_memory.script import Script
-from scripts.bench_memory.watch import MIB, Watch
+from scripts.bench_memory.watch import MIB, Silent, Watch
 
+FIRST = 256
+"""Proposals of the small round, enough for something to be trained on."""
 SETTINGS = (
     "evaluate.num_samples=1",
     "evaluate.k=[1]",
@@ -40,20 +44,23 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=500, help="MiB")
     parser.add_argument("settings", nargs="*", help="section.key=value")
     options = parser.parse_args()
-    folder = options.run_dir or Path(tempfile.mkdtemp(prefix="bench_memory."))
+    scratch = Path(tempfile.mkdtemp(prefix="bench_memory."))
     try:
-        highest = measure(folder, options)
+        folder = options.run_dir or scratch / "run"
+        run_rounds(scratch / "first", FIRST, 1, options.settings, Silent())
+        watch = Watch(-(-options.proposals // options.lines))
+        run_rounds(folder, options.proposals, options.rounds, options.settings, watch)
     finally:
-        if options.run_dir is None:
-            shutil.rmtree(folder)
+        shutil.rmtree(scratch)
+    highest = watch.highest
     print(f"highest: {highest / MIB:,.0f} MiB beyond the start (at most {options.most})")
     return int(highest > options.most * MIB)
 
 
-def measure(folder: Path, options: argparse.Namespace) -> int:
-    """Run all rounds in a folder; give the most bytes that this process held beyond its start."""
-    from dataclasses import replace
-
+def run_rounds(
+    folder: Path, proposals: int, rounds: int, settings: Sequence[str], watch: "Silent | Watch"
+) -> None:
+    """Run all rounds in a folder, or go on with them, and write their report."""
     from selftrain.config_file import load_config, save_config
     from selftrain.files import read_json
     from selftrain.loop import self_train
@@ -62,21 +69,19 @@ def measure(folder: Path, options: argparse.Namespace) -> int:
     from selftrain.run import build
     from selftrain.run_directory import RunDirectory
 
-    sizes = (f"propose.num_proposals={options.proposals}", f"rounds={options.rounds}")
-    config = load_config(None, [*SETTINGS, *sizes, *options.settings])
+    sizes = (f"propose.num_proposals={proposals}", f"rounds={rounds}")
+    config = load_config(None, [*SETTINGS, *sizes, *settings])
     folder.mkdir(parents=True, exist_ok=True)
     run = RunDirectory(folder)
     experiment = build(config, run, *read_splits(config.puzzles))
-    watch = Watch(-(-options.proposals // options.lines))
     x = replace(experiment, load=lambda _: Script(), progress=watch)
     for here in self_train(x):
         watch.line(f"{here.name}: complete")
         if here.number:
-            print(funnel(read_json(here.metrics)), flush=True)
+            watch.say(funnel(read_json(here.metrics)))
     save_config(config, run.config)  # which the report reads
     write_report(run, with_timings=False)
     watch.line("report")
-    return watch.highest
 
 
 def funnel(metrics: dict[str, float]) -> str:

@@ -15,6 +15,22 @@ SECONDS = 0.1
 """How often a thread looks: the peak of a stage lies inside it."""
 
 
+class Silent:
+    """Watches nothing."""
+
+    def say(self, line: str) -> None:
+        """Say nothing."""
+
+    @contextmanager
+    def stage(self, label: str, total: int) -> Iterator[Callable[[int], object]]:
+        """Let a stage run."""
+        del label, total
+        yield lambda _: None
+
+    def line(self, what: str) -> None:
+        """Print nothing."""
+
+
 class Watch:
     """Prints a line each so many proposals, and one each stage that is no shard of them."""
 
