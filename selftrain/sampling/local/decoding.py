@@ -162,7 +162,7 @@ def _has_windows(config: PreTrainedConfig) -> bool:
     if kinds:
         return any(kind != "full_attention" for kind in kinds)
     names = ("sliding_window", "attention_chunk_size")
-    return any(getattr(config, name, None) is not None for name in names)
+    return any(getattr(config, name, None) for name in names)
 
 
 def _agree(ours: torch.Tensor, plain: torch.Tensor) -> bool:

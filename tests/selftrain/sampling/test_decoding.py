@@ -159,7 +159,8 @@ def test_a_class_that_keeps_its_window_in_a_mask_does_not_fit() -> None:
         "num_experts": 4,
         "num_experts_per_tok": 2,
     }
-    windowed = {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 0}
+    windowed = {"use_sliding_window": True, "sliding_window": 9}
+    windowed["layer_types"] = ["sliding_attention", "full_attention"]
     assert not can_share(made(Qwen2MoeConfig(**sizes, **windowed)))
     assert can_share(made(Qwen2MoeConfig(**sizes)))
 
