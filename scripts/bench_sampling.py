@@ -57,9 +57,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--model", default="builtin:tiny", help="as model.name in a configuration")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument(
-        "--repetitions", type=int, default=3, help="but of generate in the long task: once"
-    )
+    parser.add_argument("--repetitions", type=int, default=3, help="but long generate: once")
     parser.add_argument("--samples", type=int, default=4096, help="of the short task")
     given = parser.parse_args(arguments)
     config = ModelConfig(name=given.model, device=given.device, dtype=given.dtype)
