@@ -175,6 +175,27 @@ def load_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
     return load_local_sampler(config, trained)
 
 
+def check_samplers(*configs: ModelConfig | None) -> None:
+    """Raise UsageError where one cannot be sampled from here, by its settings; nothing is loaded.
+
+    None, and what a server holds, are passed over.
+    """
+    crew = current_crew()
+    for config in configs:
+        if config is None or config.server is not None:
+            continue
+        if crew is not None:
+            from selftrain.sampling.launched import refuse_to_spread
+
+            refuse_to_spread(crew, config)
+        if config.engine == "vllm":
+            from selftrain.sampling.vllm_start import find_gpu
+
+            find_gpu(config)
+        else:
+            pick_device(config.device)
+
+
 def load_local_sampler(config: ModelConfig, trained: Path | None = None) -> "Sampler":
     """Load a model for sampling in this process alone. Raises UsageError where it is not there."""
     refuse_served(config)

@@ -20,6 +20,7 @@ from selftrain.config import Config, ModelConfig
 from selftrain.gguf_file import sha256_of
 from selftrain.held_out import describe_measured
 from selftrain.model_source import resolve
+from selftrain.processes import current_crew
 
 PACKAGES = (
     "selftrain",
@@ -50,12 +51,14 @@ def provenance(
     `num_refused` puzzles or solutions of the sources could not be read; `data` are hashes of
     what is read besides.
     """
+    crew = current_crew()
     return {
         "command": list(command),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "judge": {
+            "code": judge.judge_hash(),
             "guest": judge.guest_hash(),
             "engine": judge.engine_version(),
             "fingerprint": judge.guest_fingerprint(),
@@ -75,6 +78,7 @@ def provenance(
             "platform": platform.platform(),
             "processor": platform.machine(),
             "cores": os.cpu_count(),
+            "processes": crew.size if crew else 1,
         },
     }
 

@@ -43,6 +43,8 @@ def run(
     refuse_foreign(RUN, directory, config)
     refused: list[str] = []
     train, held_out = read_splits(config.puzzles, refused.append)
+    if not directory.is_begun():
+        models.check_samplers(config.model, config.propose.model, config.solve.model)
     with working_in(directory):
         made_with = provenance(command_line(), config, train, held_out, len(refused), data)
         with claim(RUN, directory, config, made_with):

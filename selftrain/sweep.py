@@ -17,6 +17,7 @@ from selftrain.errors import UsageError
 from selftrain.evaluate import EVALUATED, count_correct
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import Row, read_rows, replacing, write_rows
+from selftrain.models import check_samplers
 from selftrain.provenance import command_line, provenance
 from selftrain.puzzle_source import read_split
 from selftrain.report.blocks import interval
@@ -59,6 +60,8 @@ def sweep(config: Config, temperatures: Sequence[float], folder: Path) -> int:
     refuse_foreign(SWEEP, directory.run, config, _MAY_CHANGE)
     refused: list[str] = []
     train = read_split(config.puzzles.train, "train", refused.append)
+    if not directory.is_begun():
+        check_samplers(config.model)
     with working_in(directory.run):
         made_with = provenance(command_line(), config, train, (), len(refused))
         with claim(SWEEP, directory.run, config, made_with, _MAY_CHANGE):

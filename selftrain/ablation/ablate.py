@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from selftrain import models
 from selftrain.ablation.arms import Arm, arms_of, check_arms, generators_of
 from selftrain.ablation.directory import AblationDirectory
 from selftrain.ablation.page import terminal_text, write_pages
@@ -28,10 +29,12 @@ def ablate(config: Config, folder: Path) -> int:
     train, held_out = read_splits(config.puzzles, refused.append)
     check_arms(config, arms, train)
     refuse_foreign(ABLATION, directory.run, config, may_change)
+    generators = generators_of(config)
+    if not directory.is_begun():
+        others_of = (config.propose.model, config.solve.model)
+        models.check_samplers(config.model, *others_of, *(g.model for g in generators))
     with working_in(directory.run):
-        others = {
-            g.label: json.dumps(describe_model(g.model)) for g in generators_of(config) if g.label
-        }
+        others = {g.label: json.dumps(describe_model(g.model)) for g in generators if g.label}
         made_with = provenance(command_line(), config, train, held_out, len(refused), others)
         with claim(ABLATION, directory.run, config, made_with, may_change):
             save_config(config, directory.run.config)

@@ -69,6 +69,13 @@ def load_spread(crew: Crew, config: ModelConfig, trained: Path | None) -> Spread
 
     Raises UsageError where it is not there, or not on all machines.
     """
+    refuse_to_spread(crew, config)
+    where = trained.resolve() if trained else None
+    return SpreadSampler(crew, crew.hold(_load_part, config, where))
+
+
+def refuse_to_spread(crew: Crew, config: ModelConfig) -> None:
+    """Raise UsageError for a model that several processes cannot sample from side by side."""
     if config.device.partition(":")[2]:
         raise UsageError(
             f"model.device is {config.device}, which all {crew.size} processes would share; with "
@@ -79,8 +86,6 @@ def load_spread(crew: Crew, config: ModelConfig, trained: Path | None) -> Spread
             f"model.engine: vllm samples in one process, and {crew.size} were started. Start one, "
             "or let transformers sample, or name a list of vLLM servers in model.server."
         )
-    where = trained.resolve() if trained else None
-    return SpreadSampler(crew, crew.hold(_load_part, config, where))
 
 
 def divide(

@@ -29,7 +29,7 @@ def load_vllm(config: ModelConfig, trained: Path | None = None) -> VllmSampler:
     Raises UsageError where vLLM, CUDA or the model is not there, RunError where vLLM does not
     start.
     """
-    device = _device(config)
+    device = find_gpu(config)
     # Its lines are many; whoever looks for a fault sets the first one to INFO.
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
@@ -95,8 +95,8 @@ def _start(name: str, settings: dict[str, Any], adapter: Path | None) -> tuple[A
         ) from None
 
 
-def _device(config: ModelConfig) -> int:
-    """Give the number of the GPU to use; refuse where vLLM cannot run."""
+def find_gpu(config: ModelConfig) -> int:
+    """Give the number of the GPU to use. Raises UsageError where vLLM cannot run."""
     import torch
 
     kind, _, number = config.device.partition(":")

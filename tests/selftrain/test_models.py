@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from selftrain.cli import main
 from selftrain.config import ModelConfig
 from selftrain.device import pick_device, pick_dtype
 from selftrain.errors import UsageError
@@ -76,6 +77,49 @@ def test_more_context_than_the_model_reads_is_refused(tiny_config: ModelConfig) 
 def test_a_device_that_is_not_here_is_one_sentence() -> None:
     with pytest.raises(UsageError, match=r"model\.device: 'nowhere' cannot be used here"):
         pick_device("nowhere")
+
+
+@pytest.mark.parametrize("command", ["run", "ablate", "sweep"])
+@pytest.mark.parametrize(
+    ("settings", "cuda", "found"),
+    [
+        (["model.engine=vllm"], False, "needs a GPU with CUDA, and torch finds none here"),
+        (["model.engine=vllm"], True, "pip install 'selftrain[vllm]'"),
+        (["model.engine=vllm", "model.device=cpu"], True, "but model.device is cpu"),
+        (["model.device=nowhere"], False, "'nowhere' cannot be used here"),
+    ],
+)
+def test_a_model_that_cannot_be_sampled_from_here_is_refused_before_anything_is_written(
+    command: str,
+    settings: list[str],
+    cuda: bool,
+    found: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr("selftrain.sampling.vllm_start.find_spec", lambda _: None)
+    Path("a.yaml").touch()
+    what = "builtin:tiny" if command == "sweep" else "a.yaml"
+    assert main([command, what, "puzzles.num_dev=20", *settings]) == 2
+    assert found in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
+
+
+def test_what_several_processes_cannot_share_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Crew:
+        size = 2
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("selftrain.models.current_crew", Crew)
+    Path("a.yaml").write_text("model:\n  device: cuda:0\n")
+    assert main(["run", "a.yaml"]) == 2
+    assert "which all 2 processes would share" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
 
 
 def test_the_builtin_model_is_small_and_reads_single_digits() -> None:

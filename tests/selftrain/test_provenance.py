@@ -1,6 +1,7 @@
 """What a run goes on with: the same judge, puzzles, data, models and packages, and nothing new."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,31 @@ PUZZLE = puzzle_from_source(
 )
 
 
-def made_with(puzzle: Puzzle = PUZZLE, **data: str) -> dict[str, object]:
+def made_with(puzzle: Puzzle = PUZZLE, **data: str) -> dict[str, Any]:
     return provenance(["selftrain"], Config(), [puzzle], [], data=data)
 
 
 def test_nothing_changed_is_told_as_nothing() -> None:
     assert what_changed(made_with(), made_with()) == ""
+
+
+def test_the_number_of_processes_is_told_and_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Three:
+        size = 3
+
+    alone = made_with()
+    monkeypatch.setattr("selftrain.provenance.current_crew", Three)
+    launched = made_with()
+    assert (alone["machine"]["processes"], launched["machine"]["processes"]) == (1, 3)
+    assert what_changed(alone, launched) == ""
+
+
+def test_a_judge_that_takes_another_answer_for_right_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = made_with()
+    monkeypatch.setattr("judge.judge_hash", lambda: "another")
+    assert what_changed(before, made_with()).startswith("judge.code (")
 
 
 @pytest.mark.parametrize(
