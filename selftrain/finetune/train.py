@@ -20,6 +20,7 @@ from accelerate.utils import set_seed
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel, get_scheduler
 
+from selftrain.accelerator import make_accelerator
 from selftrain.config import FinetuneConfig
 from selftrain.files import link, write_rows
 from selftrain.finetune.batch import Batch, batch_of
@@ -146,13 +147,11 @@ def _prepare(
 
 
 def _accelerator(device: torch.device, config: FinetuneConfig, places: Places) -> Accelerator:
-    accelerator = Accelerator(
-        cpu=device.type == "cpu",
-        mixed_precision="bf16" if _in_bfloat16(device, config) else "no",
-        # The schedule is stepped here, once a step, however many processes there are.
-        step_scheduler_with_optimizer=False,
-        log_with=config.tracker,
-        project_dir=str(places.tracker),
+    accelerator = make_accelerator(
+        device,
+        bfloat16=_in_bfloat16(device, config),
+        tracker=config.tracker,
+        tracker_folder=places.tracker,
     )
     if config.tracker:
         accelerator.init_trackers("selftrain")

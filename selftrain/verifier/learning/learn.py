@@ -19,6 +19,7 @@ from accelerate.utils import set_seed
 from torch.nn.functional import softplus
 from transformers import get_scheduler
 
+from selftrain.accelerator import make_accelerator
 from selftrain.config import VerifierConfig
 from selftrain.errors import RunError
 from selftrain.files import Row
@@ -96,7 +97,7 @@ def _refuse_divergence(loss: float, step: int) -> None:
 def _train(
     verifier: Verifier, lessons: Lessons, config: VerifierConfig, seed: int
 ) -> Iterator[Row]:
-    accelerator = _accelerator(verifier)
+    accelerator = make_accelerator(next(verifier.model.parameters()).device)
     optimizer = torch.optim.AdamW(_decaying(verifier, config.weight_decay), lr=config.learning_rate)
     schedule = get_scheduler(
         "linear",
@@ -118,13 +119,6 @@ def _train(
         schedule.step()
         optimizer.zero_grad()
         yield {"step": step, "loss": loss, "learning_rate": rate}
-
-
-def _accelerator(verifier: Verifier) -> Accelerator:
-    device = next(verifier.model.parameters()).device
-    if device.type == "cuda":
-        torch.cuda.set_device(device)  # else accelerate would move the model to the first one
-    return Accelerator(cpu=device.type == "cpu", mixed_precision="no")
 
 
 def _decaying(verifier: Verifier, weight_decay: float) -> list[Row]:
