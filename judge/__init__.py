@@ -10,7 +10,7 @@ This file is the whole public interface. Importing it loads no engine: that is d
 """
 
 from judge.function import FunctionProblem, calls_of, judge_function
-from judge.identity import engine_version, guest_fingerprint, guest_hash
+from judge.identity import engine_version, guest_fingerprint, guest_hash, judge_hash
 from judge.many import call_many, judge_completions, judge_many, run_many
 from judge.pair import first_true, inputs, judge, run
 from judge.records import (
@@ -47,6 +47,7 @@ __all__ = [
     "judge",
     "judge_completions",
     "judge_function",
+    "judge_hash",
     "judge_many",
     "judge_text",
     "run",

@@ -1,9 +1,10 @@
-"""What a verdict depends on besides the programs: which guest, which engine.
+"""What a verdict depends on besides the programs: guest, engine, and the code beside them.
 
-A run writes both down, so that the verdicts of two machines can be compared. Not here: building
-either (build.py).
+A run writes all of it down, so that the verdicts of two machines can be compared. Not here:
+building either (build.py).
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -28,11 +29,24 @@ class Kind(StrEnum):
 @cache
 def guest_hash() -> str:
     """Return a digest of what the guests are built from, componentize-py's version included."""
+    sources = sorted(path for path in GUEST.iterdir() if path.suffix in (".py", ".wit"))
+    return _digest(version("componentize-py"), [GUEST.with_name("componentize.py"), *sources])
+
+
+@cache
+def judge_hash() -> str:
+    """Return a digest of the judge's code beside the guests.
+
+    It says what a type is, what answers are equal, what a trap means, and what counts as a pass.
+    """
+    return _digest("", sorted(GUEST.parent.glob("*.py")))
+
+
+def _digest(start: str, sources: Sequence[Path]) -> str:
     import hashlib
 
-    digest = hashlib.sha256(version("componentize-py").encode())
-    sources = sorted(path for path in GUEST.iterdir() if path.suffix in (".py", ".wit"))
-    for path in (Path(__file__).with_name("componentize.py"), *sources):
+    digest = hashlib.sha256(start.encode())
+    for path in sources:
         # Line ends may differ between checkouts.
         digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r", b"") + b"\0")
     return digest.hexdigest()[:16]

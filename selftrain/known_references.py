@@ -1,6 +1,6 @@
 """Reference solutions that this judge has accepted before: no start of a command judges them again.
 
-A verdict is a pure function of the programs, the limits and the guest, so what passed would pass
+A verdict is a pure function of the programs, the limits and the judge, so what passed would pass
 again; it is known by a hash of all of them. Only passes are kept, in the user's cache folder: what
 fails is judged at every start, and `selftrain check` judges everything. Nothing is judged here.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from judge import Limits, engine_version, guest_fingerprint, guest_hash
+from judge import Limits, engine_version, guest_fingerprint, guest_hash, judge_hash
 from judge.build import default_cache_dir
 
 MOST_BYTES = 20_000_000
@@ -24,7 +24,7 @@ def known_file() -> Path:
 
 def name_of(fs: Sequence[str], g: str, limits: Limits) -> str:
     """Name a solution and all that its verdict depends on: f at all its inputs, limits, judge."""
-    judge = guest_hash(), guest_fingerprint(), engine_version()
+    judge = judge_hash(), guest_hash(), guest_fingerprint(), engine_version()
     text = repr((judge, limits, tuple(fs), g))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

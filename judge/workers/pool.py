@@ -5,6 +5,7 @@ Not here: what a pool is made of (loky.py, ray.py, dask.py), and what a worker d
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from joblib import Parallel, delayed
@@ -77,7 +78,7 @@ def checked(returned: Returned[R]) -> R:
     if there == here:
         return returned.result
     remedy = "Install the same versions of selftrain and its packages on both"
-    if (there.guest, there.engine) == (here.guest, here.engine):
+    if replace(there, fingerprint=here.fingerprint) == here:
         remedy = (
             f"Copy *-{here.guest}.wasm from this machine's cache to that one's, remove its "
             "*.cwasm there, and start its workers anew"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
-from judge.identity import engine_version, guest_fingerprint, guest_hash
+from judge.identity import engine_version, guest_fingerprint, guest_hash, judge_hash
 
 WATCH_SECONDS = 1.0
 """How often a worker looks whether its parent is still there."""
@@ -29,13 +29,18 @@ class Identity:
 
     guest: str
     """What the guest is built from (guest_hash)."""
+    code: str
+    """What judges beside it (judge_hash)."""
     engine: str
     """Name and version of the engine."""
     fingerprint: str
     """How the guest that was built behaves (guest_fingerprint)."""
 
     def __str__(self) -> str:
-        return f"guest {self.guest} that behaves as {self.fingerprint} in {self.engine}"
+        return (
+            f"judge {self.code} with guest {self.guest} that behaves as {self.fingerprint} in "
+            f"{self.engine}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Returned(Generic[R]):
 @cache
 def identity() -> Identity:
     """Return what this process judges with; builds the guest where there is none."""
-    return Identity(guest_hash(), engine_version(), guest_fingerprint())
+    return Identity(guest_hash(), judge_hash(), engine_version(), guest_fingerprint())
 
 
 def call_in_worker(task: tuple[Callable[[T], R], T]) -> Returned[R]:

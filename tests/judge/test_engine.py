@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from judge import (
     Verdict,
     guest_fingerprint,
     guest_hash,
+    identity,
     judge,
+    judge_hash,
     judge_many,
 )
 from judge.build import compiled_path, component_path, default_cache_dir, load
@@ -206,6 +209,21 @@ def test_too_little_memory_for_the_guest_is_an_error_of_the_judge() -> None:
 def test_limits_are_positive_ints() -> None:
     with pytest.raises(ValueError, match=r"Limits\.fuel is 20000000000\.0"):
         Limits(fuel=2e10)  # type: ignore[arg-type]
+
+
+def test_whatever_file_decides_verdicts_beside_the_guest_is_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "judge"
+    shutil.copytree(identity.GUEST.parent, copied)
+    monkeypatch.setattr(identity, "GUEST", copied / "guest")
+    found = identity.judge_hash.__wrapped__()
+    assert found == judge_hash()
+    for name in ("pair.py", "literal.py", "engine.py", "function.py", "text.py", "screen.py"):
+        with (copied / name).open("a") as file:
+            file.write("# another\n")
+        before, found = found, identity.judge_hash.__wrapped__()
+        assert found != before, name
 
 
 def test_fingerprint_is_another_than_the_hash_of_the_sources() -> None:

@@ -358,6 +358,7 @@ def test_a_batch_that_kills_every_loky_worker_is_one_sentence() -> None:
     ("changed", "remedy"),
     [
         ({"guest": "0" * 16, "engine": "wasmtime 1.0"}, "Install the same versions"),
+        ({"code": "2" * 16}, "Install the same versions"),
         ({"fingerprint": "1" * 16}, "Copy *-"),
     ],
 )

@@ -77,12 +77,12 @@ def test_whatever_a_verdict_depends_on_is_part_of_the_name(other: dict[str, obje
 
 def test_another_judge_knows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     names = set()
-    for part in ("", "guest_hash", "guest_fingerprint", "engine_version"):
+    for part in ("", "judge_hash", "guest_hash", "guest_fingerprint", "engine_version"):
         with monkeypatch.context() as patch:
             if part:
                 patch.setattr(known_references, part, lambda: "another")
             names.add(name_of([F], SOUND.solutions[0], Limits()))
-    assert len(names) == 4
+    assert len(names) == 5
 
 
 def test_a_line_that_was_cut_short_spoils_no_other(file: Path) -> None:
