@@ -20,7 +20,10 @@ def room(
     solving = [text for text in texts if text.kind == "solve"]
     sizes = count([text.prompt for text in solving])
     solution = max(count([text.completion for text in solving]))
-    new = config.solve.max_new_tokens
+    return _finding(sizes, solution, config.solve.max_new_tokens, context)
+
+
+def _finding(sizes: Sequence[int], solution: int, new: int, context: int) -> Finding:
     if solution > new:
         return Finding(
             "room",
