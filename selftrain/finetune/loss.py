@@ -2,7 +2,8 @@
 
 The scores of all tokens against the whole vocabulary, the largest tensor of a small model, are
 never held: each chunk's gradient is taken while its scores are at hand, as the loss is linear in
-what is asked of it later. The gradient is exact.
+what is asked of it later. The gradient is exact. torch's own linear_cross_entropy goes by chunks
+too, but where each token has a weight it computes the scores twice; liger-kernel's needs a GPU.
 """
 
 from typing import Any
@@ -34,22 +35,23 @@ class _WeightedLoss(torch.autograd.Function):
         weights: torch.Tensor,
     ) -> torch.Tensor:
         """Sum the loss, and take the gradients of those inputs that need one."""
-        wanted = ctx.needs_input_grad[:3]
         inputs = (hidden, weight, bias)
         grads = [
-            torch.zeros_like(x) if want and x is not None else None
-            for x, want in zip(inputs, wanted, strict=True)
+            torch.zeros_like(x, dtype=_summed_in(x)) if want and x is not None else None
+            for x, want in zip(inputs, ctx.needs_input_grad[:3], strict=True)
         ]
-        # Under autocast hidden comes in bfloat16; the head is turned once, not once a chunk.
-        weight, bias = weight.to(hidden.dtype), None if bias is None else bias.to(hidden.dtype)
+        # Autocast would turn the head anew for each chunk.
+        dtype = _computed_in(hidden)
+        hidden, weight = hidden.to(dtype), weight.to(dtype)
+        bias = None if bias is None else bias.to(dtype)
         total = torch.zeros((), device=hidden.device)
         size = max(1, CHUNK // len(weight))
         for start in range(0, len(hidden), size):
             part = slice(start, start + size)
             scores = linear(hidden[part], weight, bias).float()
             total += _loss_to_gradient(scores, targets[part], weights[part])
-            _add_gradients(grads, scores.to(hidden.dtype), hidden[part], weight, part)
-        ctx.save_for_backward(*grads)
+            _add_gradients(grads, scores.to(dtype), hidden[part], weight, part)
+        ctx.save_for_backward(*map(_like, grads, inputs))
         return total
 
     @staticmethod
@@ -57,6 +59,22 @@ class _WeightedLoss(torch.autograd.Function):
         """Scale the gradients."""
         grads = (None if grad is None else grad.mul_(upstream[0]) for grad in ctx.saved_tensors)
         return (*grads, None, None)
+
+
+def _computed_in(hidden: torch.Tensor) -> torch.dtype:
+    """Give the type that autocast asks for, else that of what comes in."""
+    device = hidden.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
+
+
+def _summed_in(x: torch.Tensor) -> torch.dtype:
+    """Give the type that gradients of chunks are added up in: float32 at least."""
+    return torch.promote_types(x.dtype, torch.float32)
+
+
+def _like(grad: torch.Tensor | None, x: torch.Tensor | None) -> torch.Tensor | None:
+    """Round a gradient to the type of what it is of, once, however many chunks there were."""
+    return grad if grad is None or x is None else grad.to(x.dtype)
 
 
 def _loss_to_gradient(

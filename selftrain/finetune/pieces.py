@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _TOGETHER = 1_000
 """Texts that are tokenized in one call."""
+_ANCHORS = ("\n", "a", "1", "=")
+"""Characters of different kinds: few tokens begin with two of them and the same after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,23 @@ def _tokens_of_few(
     for text, tokens, prompt in zip(texts, whole, prompts, strict=True):
         if tokens[: len(prompt)] != prompt:
             # One token would span the two, which sampling never sees: it reads the prompt alone.
-            rest = tokenizer(text.completion, add_special_tokens=False, verbose=False)["input_ids"]
-            tokens = [*prompt, *rest]
+            tokens = [*prompt, *_continuation(tokenizer, text.completion)]
         yield tokens, len(prompt)
+
+
+def _continuation(tokenizer: "PreTrainedTokenizerBase", text: str) -> list[int]:
+    """Give the tokens of a text that follows another one.
+
+    A tokenizer of SentencePiece's kind puts a space before what begins, so something is put before
+    it and cut off: the first of _ANCHORS that no token shares with the text.
+    """
+    for anchor in _ANCHORS:
+        before, both = (
+            tokenizer(some, add_special_tokens=False, verbose=False)["input_ids"]
+            for some in (anchor, anchor + text)
+        )
+        if both[: len(before)] == before:
+            rest: list[int] = both[len(before) :]
+            return rest
+    alone: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return alone

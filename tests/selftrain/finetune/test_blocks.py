@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 from lessons import TEXTS, settings
-from transformers import PreTrainedTokenizerBase
+from tokenizers import Tokenizer, decoders, models, normalizers
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from selftrain.config import ModelConfig
 from selftrain.errors import RunError
@@ -59,6 +60,33 @@ def test_a_token_that_spans_prompt_and_completion_is_not_made(
     (piece,) = pieces(tokenizer, [Text(prompt, completion)], settings(loss_on="completion"))
     assert list(piece.tokens[: piece.num_given]) == first
     assert tokenizer.decode(piece.tokens[:-1]) == prompt + completion
+
+
+@pytest.mark.parametrize("completion", ["nt):\n    return x == 1", " nt", "\n  nt", "9", "=nt"])
+def test_no_space_is_learnt_that_a_tokenizer_puts_before_a_text(completion: str) -> None:
+    tokenizer, prompt = like_llama_2(), "def f(x: i"
+    text = Text(prompt, completion)
+    whole, first = (tokenizer(some)["input_ids"] for some in (prompt + completion, prompt))
+    assert whole[: len(first)] != first, "else this shows nothing"
+    (piece,) = pieces(tokenizer, [text], settings(loss_on="completion"))
+    assert list(piece.tokens[: piece.num_given]) == first
+    assert tokenizer.decode(piece.tokens[:-1]) == prompt + completion
+
+
+def like_llama_2() -> PreTrainedTokenizerBase:
+    """Make a tokenizer as SentencePiece's are converted: a space before all, and no words apart."""
+    characters = sorted({*"▁def(x:int)\nrus=19"})
+    vocab = {token: at for at, token in enumerate(["</s>", *characters])}
+    merges = [("▁", "d"), ("▁", "n"), ("i", "▁n"), ("i", "n"), ("i", "\n"), ("i", "9"), ("i", "=")]
+    vocab |= {one + other: len(vocab) + at for at, (one, other) in enumerate(merges)}
+    made = Tokenizer(models.BPE(vocab, merges))
+    made.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    made.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>")
 
 
 def test_the_part_of_a_long_prompt_that_fills_a_block_is_not_learnt_from(

@@ -1,7 +1,5 @@
 """The short cuts: a packed row gives the loss and the gradient of its examples read one by one."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -140,7 +138,38 @@ def test_the_loss_of_chunks_is_that_of_the_whole(
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
 
 
-def test_a_frozen_head_gets_no_gradient(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_weights", [torch.bfloat16, torch.float32])
+def test_gradients_of_many_chunks_are_added_up_in_float32(
+    monkeypatch: pytest.MonkeyPatch, of_weights: torch.dtype
+) -> None:
+    monkeypatch.setattr(loss, "CHUNK", 1)
+    num_tokens = 2_000
+    hidden = torch.ones(num_tokens, 4, requires_grad=True)
+    head = torch.nn.Linear(4, 2, bias=False)
+    torch.nn.init.zeros_(head.weight)
+    head.to(of_weights)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = loss.weighted_loss(hidden, head, torch.zeros(num_tokens).long(), torch.ones(2_000))
+    found.backward()
+    assert head.weight.grad is not None
+    assert head.weight.grad.dtype == of_weights
+    # Half of every token's weight; bfloat16 would add ones to 256 in vain.
+    expected = torch.tensor([[-1000.0] * 4, [1000.0] * 4])
+    torch.testing.assert_close(head.weight.grad.float(), expected)
+
+
+def test_under_autocast_scores_are_computed_in_its_type() -> None:
+    torch.manual_seed(0)
+    hidden, head = torch.randn(5, 6), torch.nn.Linear(6, 50)
+    targets, ones = torch.randint(50, (5,)), torch.ones(5)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = loss.weighted_loss(hidden, head, targets, ones)
+        expected = cross_entropy(head(hidden).float(), targets, reduction="sum")
+    torch.testing.assert_close(found, expected)
+    assert found != loss.weighted_loss(hidden, head, targets, ones)
+
+
+def test_a_frozen_head_gets_no_gradient() -> None:
     hidden, head = (
         torch.randn(3, 6, requires_grad=True),
         torch.nn.Linear(6, 50).requires_grad_(False),
