@@ -37,6 +37,7 @@ from selftrain.sampling.local.sampler import TransformersSampler
 from selftrain.sampling.server.asking import STOP
 
 TEMPERATURE = 0.8
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +60,40 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--repetitions", type=int, default=3, help="but long generate: once")
     parser.add_argument("--samples", type=int, default=4096, help="of the short task")
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="one thread, by the seconds that this process has of a processor: for a busy machine",
+    )
     given = parser.parse_args(arguments)
+    clock = time.process_time if given.cpu_time else time.perf_counter
+    if given.cpu_time:
+        torch.set_num_threads(1)
     config = ModelConfig(name=given.model, device=given.device, dtype=given.dtype)
-    before = matrix_speed(given.device, given.dtype, time.perf_counter)
-    found = (long if given.task == "long" else short)(config, given)
-    speed = statistics.mean([before, matrix_speed(given.device, given.dtype, time.perf_counter)])
+    before = matrix_speed(given.device, given.dtype, clock)
+    found = (long if given.task == "long" else short)(config, given, clock)
+    speed = statistics.mean([before, matrix_speed(given.device, given.dtype, clock)])
     _print(config, found, speed)
 
 
-def long(config: ModelConfig, given: argparse.Namespace) -> list[list[Measured]]:
+def long(config: ModelConfig, given: argparse.Namespace, clock: Clock) -> list[list[Measured]]:
     """Measure samples of one long prompt, of equal lengths."""
     train, _ = read_splits(Config().puzzles, print)
     tokenizer = load_tokenizer(config)
     prompt = tokenizer.decode(tokenizer(propose_prompt(train[:120]))["input_ids"][:1500])
     return [
         [
-            *(_ours(config, [prompt], n, n, 64, ends=False) for _ in range(given.repetitions)),
-            _generate(config, [prompt], n, n, 64, ends=False),
+            *(
+                _ours(config, [prompt], n, n, 64, ends=False, clock=clock)
+                for _ in range(given.repetitions)
+            ),
+            _generate(config, [prompt], n, n, 64, ends=False, clock=clock),
         ]
         for n in (32, 64)
     ]
 
 
-def short(config: ModelConfig, given: argparse.Namespace) -> list[list[Measured]]:
+def short(config: ModelConfig, given: argparse.Namespace, clock: Clock) -> list[list[Measured]]:
     """Measure 16 samples of each of many short prompts."""
     _, held_out = read_splits(Config().puzzles, print)
     count = given.samples // 16
@@ -90,9 +102,12 @@ def short(config: ModelConfig, given: argparse.Namespace) -> list[list[Measured]
     sizes = (32, 64, 128, 256, 512)
     return [
         [
-            *(_ours(config, prompts, 16, 512, 80, ends=ends) for _ in range(given.repetitions)),
             *(
-                _generate(config, prompts, 16, size, 80, ends=ends)
+                _ours(config, prompts, 16, 512, 80, ends=ends, clock=clock)
+                for _ in range(given.repetitions)
+            ),
+            *(
+                _generate(config, prompts, 16, size, 80, ends=ends, clock=clock)
                 for size in sizes
                 for _ in range(given.repetitions)
             ),
@@ -102,7 +117,14 @@ def short(config: ModelConfig, given: argparse.Namespace) -> list[list[Measured]
 
 
 def _ours(
-    config: ModelConfig, prompts: Sequence[str], each: int, size: int, new: int, *, ends: bool
+    config: ModelConfig,
+    prompts: Sequence[str],
+    each: int,
+    size: int,
+    new: int,
+    *,
+    ends: bool,
+    clock: Clock,
 ) -> Measured:
     sampler = load_sampler(config.model_copy(update={"batch_size": size}))
     assert isinstance(sampler, TransformersSampler)
@@ -118,7 +140,7 @@ def _ours(
 
     # What loads late is not sampling.
     sampler.sample(requests[:1], temperature=0, max_new_tokens=1, advance=lambda _: None)
-    return _timed(f"selftrain, {size} at a time", sample)
+    return _timed(f"selftrain, {size} at a time", sample, clock)
 
 
 def _never_end(sampler: TransformersSampler) -> None:
@@ -129,7 +151,14 @@ def _never_end(sampler: TransformersSampler) -> None:
 
 
 def _generate(
-    config: ModelConfig, prompts: Sequence[str], each: int, size: int, new: int, *, ends: bool
+    config: ModelConfig,
+    prompts: Sequence[str],
+    each: int,
+    size: int,
+    new: int,
+    *,
+    ends: bool,
+    clock: Clock,
 ) -> Measured:
     model, tokenizer = load_model(config), load_tokenizer(config)
     tokenizer.padding_side = "left"
@@ -164,13 +193,13 @@ def _generate(
     # What loads late is not sampling.
     first = tokenizer(prompts[:1], return_tensors="pt").to(model.device)
     model.generate(**first, max_new_tokens=1, pad_token_id=tokenizer.pad_token_id)
-    return _timed(f"generate, {together * each} at a time", sample)
+    return _timed(f"generate, {together * each} at a time", sample, clock)
 
 
-def _timed(way: str, sample: Callable[[], list[int]]) -> Measured:
-    begun = time.perf_counter()
+def _timed(way: str, sample: Callable[[], list[int]], clock: Clock) -> Measured:
+    begun = clock()
     lengths = sample()
-    seconds = time.perf_counter() - begun
+    seconds = clock() - begun
     print(f"{way}: {len(lengths)} samples in {seconds:.1f} s", file=sys.stderr, flush=True)
     return Measured(way, len(lengths), sum(lengths), seconds)
 
