@@ -1,6 +1,6 @@
 """Read a configuration: YAML, then the command line; refuse what does not fit in one sentence.
 
-The settings and their defaults are in config.py.
+The settings and their defaults are in config.py, what contradicts what in config_checks.py.
 """
 
 import difflib
@@ -13,12 +13,12 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from selftrain.config import Config, ModelConfig
+from selftrain.config import Config
+from selftrain.config_checks import refuse_contradictions
 from selftrain.errors import UsageError
 from selftrain.files import replacing
 
 COMMAND_LINE = Path("command line")
-_OF_SERVERS = ("api", "samples_per_request", "requests_per_minute", "dollars_per_million_tokens")
 
 
 def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
@@ -31,71 +31,8 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
     for override in overrides:
         _set(tree, override)
     config = _validate(tree, path, overrides)
-    if max(config.evaluate.k) > config.evaluate.num_samples:
-        raise UsageError(
-            f"{path}: evaluate.k holds {max(config.evaluate.k)} but evaluate.num_samples is "
-            f"{config.evaluate.num_samples}; Pass@k needs n >= k. Raise one or lower the other."
-        )
-    if config.evaluate.epochs == "dev" and config.puzzles.num_dev == 0:
-        raise UsageError(
-            f"{path}: evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to "
-            "choose the epoch on. Set puzzles.num_dev, such as 30."
-        )
-    by_rate = config.curate.drop_always_solved or config.curate.choose == "middle_first"
-    if config.curate.verdicts == "unverified" and by_rate:
-        raise UsageError(
-            f"{path}: curate.verdicts is unverified, but curate.drop_always_solved and "
-            "curate.choose=middle_first choose by verdicts. Leave these two out."
-        )
-    for name, model in _models(config):
-        if model.server is not None and model.engine != "transformers":
-            raise UsageError(
-                f"{path}: {name}.server samples, so {name}.engine={model.engine} would do nothing. "
-                "Leave one of them out."
-            )
-        _refuse_without_server(name, model, path)
-    if config.verifier.enabled and config.verifier.use != "watch":
-        _refuse_undecided(config, path)
+    refuse_contradictions(config, path)
     return config
-
-
-def _models(config: Config) -> list[tuple[str, ModelConfig]]:
-    """Name the models that sample."""
-    found = {
-        "model": config.model,
-        "propose.model": config.propose.model,
-        "solve.model": config.solve.model,
-        **{f"ablate.generators[{i}]": model for i, model in enumerate(config.ablate.generators)},
-    }
-    return [(name, model) for name, model in found.items() if model is not None]
-
-
-def _refuse_without_server(name: str, model: ModelConfig, path: Path) -> None:
-    """Refuse what says how a server is asked where none is."""
-    ours, defaults = model.model_dump(), ModelConfig().model_dump()
-    idle = next((key for key in _OF_SERVERS if ours[key] != defaults[key]), None)
-    if model.server is None and idle is not None:
-        raise UsageError(
-            f"{path}: {name}.{idle} says how a server is asked, but {name}.server is null. "
-            f"Set {name}.server, or leave it out."
-        )
-
-
-def _refuse_undecided(config: Config, path: Path) -> None:
-    """Refuse what leaves a verifier nothing to decide, or needs the verdicts that it spares."""
-    curate, use = config.curate, config.verifier.use
-    refused = {
-        f"curate.verdicts={curate.verdicts}": curate.verdicts != "verified",
-        "curate.drop_always_solved": use == "judge" and curate.drop_always_solved,
-        "curate.choose=middle_first": use == "judge" and curate.choose == "middle_first",
-    }
-    if found := next((name for name, is_set in refused.items() if is_set), None):
-        why = f"leaves candidates without a verdict, but {found} needs one on each"
-        if use == "keep":
-            why = f"chooses among solutions that passed, but {found} draws others by lot"
-        raise UsageError(
-            f"{path}: verifier.use is {use}, which {why}. Leave it out, or set verifier.use=watch."
-        )
 
 
 def save_config(config: Config, path: Path) -> None:

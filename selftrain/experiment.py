@@ -20,7 +20,7 @@ from selftrain.prompts import few_shot_puzzles
 from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.sampling import Sampler
 from selftrain.sampling.lazy import LazySampler
-from selftrain.sampling.spending import Bill, Spending, since, spending_to_row
+from selftrain.sampling.spending import Bill, since, spending_to_row
 from selftrain.solve import Attempts
 from selftrain.verifier.learning.lazy import LazyVerifier
 
@@ -182,8 +182,17 @@ class Experiment:
         started, begun, before = datetime.now(UTC), time.monotonic(), self.bill.total
 
         def note(**more: object) -> None:
-            spent = since(before, self.bill.total)
-            self._note(here, stage, shard, started, time.monotonic() - begun, spent, more)
+            row = {
+                "round": here.number,
+                **({"place": here.label} if here.label else {}),
+                "stage": stage,
+                "shard": shard,
+                "seconds": round(time.monotonic() - begun, 3),
+                "started": started.isoformat(timespec="seconds"),
+                **spending_to_row(since(before, self.bill.total)),
+                **more,
+            }
+            append_row(self.run.timings, row)
 
         try:
             with self.progress.stage(f"{here.name}  {stage:<9} {shard + 1}", total) as advance:
@@ -194,28 +203,6 @@ class Experiment:
                 note(cut_short=True)
             raise
         note()
-
-    def _note(
-        self,
-        here: RoundDirectory,
-        stage: str,
-        shard: int,
-        started: datetime,
-        seconds: float,
-        spent: Spending,
-        more: Row,
-    ) -> None:
-        row = {
-            "round": here.number,
-            **({"place": here.label} if here.label else {}),
-            "stage": stage,
-            "shard": shard,
-            "seconds": round(seconds, 3),
-            "started": started.isoformat(timespec="seconds"),
-            **spending_to_row(spent),
-            **more,
-        }
-        append_row(self.run.timings, row)
 
     def _check_limits(self) -> None:
         limits = self.config.limits

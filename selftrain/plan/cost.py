@@ -4,6 +4,7 @@ A prompt is billed once a request, whatever the server remembers of it. Nothing 
 """
 
 import math
+from collections.abc import Sequence
 
 from selftrain.config import Config, ModelConfig
 from selftrain.plan.counts import Counts, prompt_reads
@@ -31,6 +32,11 @@ def dollars(config: Config, counts: Counts) -> float | None:
     )
     known = [part for part in (proposing, solving) if part is not None]
     return sum(known) if known else None
+
+
+def dollars_of_rounds(config: Config, rounds: Sequence[Counts]) -> list[float]:
+    """Estimate what servers take in each round; 0 where no price is known."""
+    return [dollars(config, counts) or 0.0 for counts in rounds]
 
 
 def _dollars(

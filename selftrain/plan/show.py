@@ -22,7 +22,7 @@ from selftrain.plan.counts import (
     rates_at_most,
 )
 from selftrain.plan.probe import Probe, probe_experiment, run_probe
-from selftrain.plan.table import Plan, lay_out, size
+from selftrain.plan.table import Plan, lay_out
 from selftrain.plan.texts import (
     Count,
     count_roughly,
@@ -31,6 +31,7 @@ from selftrain.plan.texts import (
     measure_rows,
     stand_in,
 )
+from selftrain.plan.units import size
 from selftrain.plan.weights import NotWithinReach, Weights, are_local, measure_weights
 from selftrain.progress import Progress
 from selftrain.puzzle_source import read_splits

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 
 from selftrain.config import Config
 from selftrain.held_out import num_measured
-from selftrain.plan.cost import dollars
+from selftrain.plan.cost import dollars_of_rounds
 from selftrain.plan.counts import Counts, Lengths, Rates, Splits, add_up
 from selftrain.plan.durations import Seconds, gpu_hours, in_all, stage_seconds
 from selftrain.plan.probe import Probe
 from selftrain.plan.storage import round_files, shard_bytes
 from selftrain.plan.texts import RowBytes
+from selftrain.plan.units import duration, number, size
 from selftrain.plan.weights import Weights
 from selftrain.report.text_table import text_table
 from selftrain.sampling.spending import dollars_text
@@ -68,31 +69,6 @@ def lay_out(plan: Plan, title: str) -> str:
     rows = [_head(plan), *_counted(plan), *_stored(plan), *_timed(plan), *_priced(plan)]
     table = text_table(rows)
     return "\n\n".join([_title(plan, title), table, _basis(plan), _total(plan)])
-
-
-def number(value: float) -> str:
-    """Write a count: in full below a million, then in millions (M) or thousands of them (G)."""
-    if value < 1e6:
-        return f"{value:,.0f}"
-    return f"{value / 1e6:,.1f} M" if value < 1e9 else f"{value / 1e9:,.1f} G"
-
-
-def size(num_bytes: float) -> str:
-    """Write bytes in the unit that leaves few digits; 1 kB is 1,000 bytes."""
-    for unit, worth in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if num_bytes >= worth:
-            return f"{num_bytes / worth:,.1f} {unit}"
-    return f"{num_bytes / 1e3:,.0f} kB"
-
-
-def duration(seconds: float) -> str:
-    """Write a duration in seconds, minutes, hours or days, two digits or more."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} min"
-    hours = seconds / 3600
-    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.1f} days"
 
 
 def _shown(plan: Plan) -> list[int]:
@@ -157,8 +133,8 @@ def _timed(plan: Plan) -> list[list[str]]:
 
 def _priced(plan: Plan) -> list[list[str]]:
     """Give what servers take; nothing where no price is known."""
-    expected = [dollars(plan.config, counts) or 0.0 for counts in plan.expected]
-    most = sum(dollars(plan.config, counts) or 0.0 for counts in plan.most)
+    expected = dollars_of_rounds(plan.config, plan.expected)
+    most = sum(dollars_of_rounds(plan.config, plan.most))
     if not any(expected):
         return []
     return [_heading(plan, "dollars"), _row(plan, "servers", expected, most, dollars_text)]
@@ -254,7 +230,7 @@ def _total(plan: Plan) -> str:
             f"and, at the speeds of the paper's V100, {hours.sampling:,.1f} GPU hours of sampling "
             f"and {hours.training:,.1f} of training."
         )
-    if price := sum(dollars(plan.config, one) or 0.0 for one in plan.expected):
+    if price := sum(dollars_of_rounds(plan.config, plan.expected)):
         lines.append(f"Servers take about ${dollars_text(price)}, by the prices set.")
     return "\n".join(lines)
 

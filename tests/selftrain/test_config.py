@@ -83,6 +83,10 @@ REFUSED = [
         "propose.model.samples_per_request says how a server is asked, but propose.model.server is null. Set propose.model.server, or leave it out.",
     ),
     (
+        "solve: {model: {name: m, api_key_variable: MY_KEY}}\n",
+        "solve.model.api_key_variable says how a server is asked, but solve.model.server is null. Set solve.model.server, or leave it out.",
+    ),
+    (
         "solve: {model: {name: m, server: http://localhost:1/v1, engine: vllm}}\n",
         "solve.model.server samples, so solve.model.engine=vllm would do nothing. Leave one of them out.",
     ),
@@ -95,6 +99,21 @@ REFUSED = [
         "evaluate.epochs is dev but puzzles.num_dev is 0, so there is nothing to choose the epoch on. Set puzzles.num_dev, such as 30.",
     ),
     ("- 1\n", "a configuration is a mapping of sections, but this is a list."),
+]
+
+
+REFUSED += [
+    (
+        f"ablate: {{generators: [{{name: m, server: http://localhost:1/v1, {key}: {value}}}]}}\n",
+        f"ablate.generators[0].server samples, so ablate.generators[0].{key}={value} would do nothing. Leave one of them out.",
+    )
+    for key, value in {
+        "revision": "main",
+        "weights": "any",
+        "dtype": "bfloat16",
+        "device": "cpu",
+        "trust_remote_code": True,
+    }.items()
 ]
 
 

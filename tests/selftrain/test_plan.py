@@ -29,8 +29,8 @@ from selftrain.plan.counts import (
 from selftrain.plan.durations import Seconds, Speeds, gpu_hours, in_all, stage_seconds
 from selftrain.plan.show import Known, make_plan, read_all, show_plan
 from selftrain.plan.storage import round_files
-from selftrain.plan.table import duration, number, size
 from selftrain.plan.texts import RowBytes, count_roughly
+from selftrain.plan.units import duration, number, size
 from selftrain.plan.weights import are_local, measure_weights
 from selftrain.run import run
 from selftrain.run_directory import RunDirectory
