@@ -1,6 +1,6 @@
 """One program over several processes, started by `accelerate launch` or `torchrun`.
 
-The first process is the whole program, as it is alone; the others serve it (serve.py): they sample
+Rank 0 is the whole program, as it is alone; the others serve it (serve.py): they sample
 and train when told to, and write nothing but weights that all save together. No scheduling is here:
 who samples what is decided in sampling/launched.py, how processes train together in finetune.
 """

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 from selftrain.processes.launch import Launch
 from selftrain.processes.orders import Answer, Lost, Order
 
@@ -26,20 +26,20 @@ _TRAINING = timedelta(hours=1)
 
 
 class Channel:
-    """The way between process 0 and the others; made by `join`."""
+    """The way between rank 0 and the others; made by `join`."""
 
     def __init__(self, launch: Launch, group: dist.ProcessGroup) -> None:
         self._group = group
         self.rank = launch.rank
         self.size = launch.size
-        self.name = f"rank {launch.rank} of {launch.size}, on {socket.gethostname()}"
+        self.name = _name(launch)
 
     def send(self, order: Order | None) -> None:
-        """Give all others an order, from process 0; None ends them. Raises Lost."""
+        """Give all others an order, from rank 0; None ends them. Raises Lost."""
         _waiting(lambda: dist.broadcast_object_list([order], src=0, group=self._group))
 
     def receive(self) -> Order | None:
-        """Wait for the next order of process 0. Raises Lost."""
+        """Wait for the next order of rank 0. Raises Lost."""
         orders: list[Order | None] = [None]
         # Outside Python and in the main thread: a signal ends it all the same (launch.py).
         try:
@@ -49,14 +49,20 @@ class Channel:
         return orders[0]
 
     def answer(self, answer: Answer, seconds: float | None = None) -> None:
-        """Give process 0 an answer. Raises Lost, or TimeoutError where it takes none in time."""
+        """Give rank 0 an answer. Raises Lost, or TimeoutError where it takes none in time."""
         _waiting(lambda: dist.gather_object(answer, None, dst=0, group=self._group), seconds)
 
     def answers(self, seconds: float | None = None) -> list[Answer]:
-        """Wait in process 0 for the answers of processes 1, 2, ... Raises Lost or TimeoutError."""
+        """Wait in rank 0 for the answers of ranks 1, 2, ... Raises Lost or TimeoutError."""
         found: list[Any] = [None] * self.size
         _waiting(lambda: dist.gather_object(Answer(), found, dst=0, group=self._group), seconds)
         return found[1:]
+
+    def tell_all(self, said: str | None) -> list[str | None]:
+        """Say something to all at once, and hear what each says, by rank. Raises Lost."""
+        heard: list[str | None] = [None] * self.size
+        _waiting(lambda: dist.all_gather_object(heard, said, group=self._group))
+        return heard
 
     def close(self) -> None:
         """Leave the launch in good order; every process does."""
@@ -66,21 +72,43 @@ class Channel:
 def join(launch: Launch) -> Channel:
     """Find the other processes, and take the GPU of this one where there are GPUs.
 
-    Raises UsageError where they are more than the machine's GPUs.
+    Raises UsageError, in all of them, where one machine has more processes than GPUs; RunError
+    where they do not find each other.
     """
     on_gpus = torch.cuda.is_available()
-    if on_gpus:
-        if launch.local_size > torch.cuda.device_count():
-            raise UsageError(
-                f"{launch.local_size} processes were started on {socket.gethostname()}, which has "
-                f"{torch.cuda.device_count()} GPUs. Start one a GPU at most, or hide the GPUs with "
-                "CUDA_VISIBLE_DEVICES= to work on the CPU."
-            )
-        torch.cuda.set_device(launch.local_rank)
-    dist.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo", timeout=_TRAINING)
-    group = dist.new_group(backend="gloo", timeout=_NEVER)
+    try:
+        dist.init_process_group("cpu:gloo,cuda:nccl" if on_gpus else "gloo", timeout=_TRAINING)
+        group = dist.new_group(backend="gloo", timeout=_NEVER)
+    except RuntimeError as error:  # gloo's own, and all that torch derives from it
+        raise RunError(
+            f"{_name(launch)}, does not find the others ({_shortened(error)}). Can each machine "
+            "reach the launcher's address and port, and were all processes started?"
+        ) from None
     assert group is not None
-    return Channel(launch, group)
+    channel = Channel(launch, group)
+    # One alone would leave the others waiting for it.
+    for refusal in channel.tell_all(_too_few_gpus(launch) if on_gpus else None):
+        if refusal is not None:
+            channel.close()
+            raise UsageError(refusal)
+    if on_gpus:
+        torch.cuda.set_device(launch.local_rank)
+    return channel
+
+
+def _too_few_gpus(launch: Launch) -> str | None:
+    """Say that this machine has fewer GPUs than processes; None where it has enough."""
+    if launch.local_size <= torch.cuda.device_count():
+        return None
+    return (
+        f"{launch.local_size} processes were started on {socket.gethostname()}, which has "
+        f"{torch.cuda.device_count()} GPUs. Start one a GPU at most, or hide the GPUs with "
+        "CUDA_VISIBLE_DEVICES= to work on the CPU."
+    )
+
+
+def _name(launch: Launch) -> str:
+    return f"rank {launch.rank} of {launch.size}, on {socket.gethostname()}"
 
 
 def _waiting(call: Callable[[], object], seconds: float | None = None) -> None:
@@ -109,9 +137,12 @@ def _waiting(call: Callable[[], object], seconds: float | None = None) -> None:
 
 
 def _lost(error: RuntimeError) -> Lost:
-    # Without the place in gloo's source, and its advice.
-    said = re.sub(r"^\[\S*\]\s*", "", " ".join(str(error).split())).partition(". ")[0][:200]
     return Lost(
-        f"another process of this launch has ended ({said}); it, or the launcher, says why. What "
-        "was written stays; the same command goes on."
+        f"another process of this launch has ended ({_shortened(error)}); it, or the launcher, "
+        "says why. What was written stays; the same command goes on."
     )
+
+
+def _shortened(error: Exception) -> str:
+    """Give what torch says without the place in its source, and without its advice."""
+    return re.sub(r"^\[\S*\]\s*", "", " ".join(str(error).split())).partition(". ")[0][:200]

@@ -1,4 +1,4 @@
-"""Process 0's side: it gives orders to all processes, does its own part, and collects the answers.
+"""Rank 0's side: it gives orders to all processes, does its own part, and collects the answers.
 
 Without other processes there is no crew, and `everywhere` is a plain call.
 """
@@ -31,7 +31,7 @@ class Held(Generic[Thing]):
 
 
 class Crew:
-    """The processes of a launch, as process 0 sees them; made by `lead`."""
+    """The processes of a launch, as rank 0 sees them; made by `lead`."""
 
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel

@@ -9,8 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from selftrain.errors import UsageError
+
+if TYPE_CHECKING:
+    from selftrain.processes.channel import Channel
 
 _NEEDED = ("RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
@@ -20,7 +24,7 @@ class Launch:
     """This process among those of its launch."""
 
     rank: int
-    """Its number, from 0. Process 0 is the whole program; the others serve it."""
+    """Its number, from 0. Rank 0 is the whole program; the others serve it."""
     size: int
     """Processes in all, two at least."""
     local_rank: int
@@ -52,24 +56,20 @@ def read_launch(environment: Mapping[str, str]) -> Launch | None:
 
 
 def take_part(launch: Launch, command: Callable[[], int], *, spreads: bool) -> int:
-    """Run a command as process 0, or serve it as another one; give the exit code.
+    """Run a command as rank 0, or serve it as another one; give the exit code.
 
-    Raises UsageError for a command that does not spread over processes, RunError where the
-    processes do not find each other.
+    Raises UsageError, once on each machine, for a command that does not spread over processes or
+    processes that a machine has no GPUs for; RunError where they do not find each other.
     """
     if launch.rank > 0:
         # Writes nothing and may wait long outside Python, where no handler would be called.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
     _end_with_parent()
-    if not spreads:
-        return _refuse(launch)
-    from selftrain.processes.channel import join
-
     try:
-        channel = join(launch)
+        channel = _join(launch, spreads=spreads)
     except UsageError:
-        if launch.rank > 0:  # Process 0 says the same.
+        if launch.local_rank > 0:  # The first one on this machine says the same.
             return 2
         raise
     if launch.rank > 0:
@@ -82,13 +82,16 @@ def take_part(launch: Launch, command: Callable[[], int], *, spreads: bool) -> i
         return command()
 
 
-def _refuse(launch: Launch) -> int:
-    if launch.rank > 0:
-        return 2
-    raise UsageError(
-        f"this command works in one process, and {launch.size} were started. Start it without "
-        "`accelerate launch` or `torchrun`."
-    )
+def _join(launch: Launch, *, spreads: bool) -> "Channel":
+    """Find the other processes. Raises UsageError, in all of them, and RunError; see `join`."""
+    if not spreads:
+        raise UsageError(
+            f"this command works in one process, and {launch.size} were started. Start it without "
+            "`accelerate launch` or `torchrun`."
+        )
+    from selftrain.processes.channel import join
+
+    return join(launch)
 
 
 def _end_with_parent() -> None:

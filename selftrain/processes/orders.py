@@ -1,4 +1,4 @@
-"""What process 0 asks of the others, and what they answer. How both travel is in channel.py."""
+"""What rank 0 asks of the others, and what they answer. How both travel is in channel.py."""
 
 import traceback
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ class Order:
     parts: Sequence[tuple[Any, ...]]
     """Its arguments, a tuple a process."""
     listeners: tuple[str, ...]
-    """Names of further arguments, functions that process 0 has called as its part goes on, such as
+    """Names of further arguments, functions that rank 0 has called as its part goes on, such as
     `advance`; in the others nobody listens."""
     on: int | None
     """Number of what each process holds and passes first; None where nothing is."""
     keep_as: int | None
-    """Number under which each process holds what the call gave; None gives it to process 0."""
+    """Number under which each process holds what the call gave; None gives it to rank 0."""
     in_use: frozenset[int]
     """Numbers of all that is to be held on; each process lets go of the rest before the call."""
     meets: bool

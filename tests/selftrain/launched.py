@@ -1,6 +1,6 @@
 """Starts programs over two processes, as `torchrun` does, and finds their processes.
 
-Run as a program, it is what each of them does in most tests of test_processes.py: process 0 gives
+Run as a program, it is what each of them does in most tests of test_processes.py: rank 0 gives
 orders that succeed or fail, and prints, as JSON, what came of them.
 """
 
@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -46,7 +45,7 @@ def ignore(_: object) -> None:
 
 
 def where(*, advance: object) -> int:
-    """Give the process's number; of all, what process 0 gives comes back."""
+    """Give the process's number; of all, what rank 0 gives comes back."""
     return int(os.environ["RANK"])
 
 
@@ -102,7 +101,7 @@ def draw(model: str) -> dict[str, Any]:
 
 
 def said(rank: int, error: type[Exception]) -> list[str]:
-    """Let a process fail; give what process 0 hears of it."""
+    """Let a process fail; give what rank 0 hears of it."""
     from selftrain.processes import everywhere
 
     try:
@@ -113,7 +112,7 @@ def said(rank: int, error: type[Exception]) -> list[str]:
 
 
 def give_orders(model: str) -> int:
-    """Give orders of every kind, as process 0, and print what came of them; then fail."""
+    """Give orders of every kind, as rank 0, and print what came of them; then fail."""
     from selftrain.errors import RunError, UsageError
     from selftrain.processes import everywhere
 
@@ -134,17 +133,9 @@ def give_orders(model: str) -> int:
     return 0
 
 
-def wait_long() -> int:
-    """Give no order for long, as process 0 that judges."""
-    print("waiting", flush=True)
-    time.sleep(600)
-    return 0
-
-
 if __name__ == "__main__":
     from selftrain.processes.launch import read_launch, take_part
 
     me = read_launch(os.environ)
     assert me is not None
-    model = sys.argv[1]
-    sys.exit(take_part(me, partial(give_orders, model) if model else wait_long, spreads=True))
+    sys.exit(take_part(me, partial(give_orders, sys.argv[1]), spreads=True))

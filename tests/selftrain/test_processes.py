@@ -16,48 +16,9 @@ from launched import launch, ranks_of
 from scripted import few_held_out, few_train, write_puzzles
 
 from selftrain.cli import main
-from selftrain.errors import UsageError
 from selftrain.files import read_json, read_rows
-from selftrain.processes.launch import Launch, read_launch
 from selftrain.sampling import Request
 from selftrain.sampling.launched import divide
-
-TOLD = {
-    "WORLD_SIZE": "4",
-    "RANK": "3",
-    "LOCAL_RANK": "1",
-    "LOCAL_WORLD_SIZE": "2",
-    "MASTER_ADDR": "localhost",
-    "MASTER_PORT": "29500",
-}
-
-
-def test_a_process_without_a_launcher_is_alone() -> None:
-    assert read_launch({}) is None
-    assert read_launch({**TOLD, "WORLD_SIZE": "1"}) is None
-
-
-def test_a_launch_is_read_from_the_environment() -> None:
-    assert read_launch(TOLD) == Launch(rank=3, size=4, local_rank=1, local_size=2)
-
-
-def test_half_a_launch_is_refused() -> None:
-    with pytest.raises(UsageError, match="WORLD_SIZE is 4, but there is no RANK"):
-        read_launch({"WORLD_SIZE": "4"})
-
-
-@pytest.mark.parametrize("rank", [0, 1])
-def test_a_command_of_one_process_is_refused_and_told_once(
-    rank: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in {**TOLD, "RANK": str(rank)}.items():
-        monkeypatch.setenv(name, value)
-    # Else a handler of pytest's own would be lost.
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    assert main(["plan", "a.yaml"]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == (1 if rank == 0 else 0)
-    assert all("works in one process, and 4 were started" in line for line in lines)
 
 
 def requests(*counts: int) -> list[Request]:
@@ -131,7 +92,7 @@ def test_a_failure_that_nobody_foresaw_is_told_with_its_traceback(orders: dict[s
     assert said.rstrip().endswith("ZeroDivisionError: it is broken")
 
 
-def test_a_failure_of_all_is_told_once_and_by_process_0(orders: dict[str, Any]) -> None:
+def test_a_failure_of_all_is_told_once_and_by_rank_0(orders: dict[str, Any]) -> None:
     assert orders["in_all"] == orders["in_0"] == ["RunError", "it is broken"]
 
 
@@ -146,17 +107,6 @@ def test_a_process_that_fails_where_others_wait_for_it_ends_the_launch(
     assert "selftrain: rank 1 of 2, on " in orders["error"]
     assert "RuntimeError: it is broken" in orders["error"]
     assert "another process of this launch has ended" in orders["error"]
-
-
-def test_processes_end_when_their_launcher_is_killed(tmp_path: Path) -> None:
-    process = launch([Path(__file__).with_name("launched.py"), ""], tmp_path)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "waiting\n"
-    children = list(ranks_of(process.pid).values())
-    process.kill()
-    _, alive = psutil.wait_procs(children, timeout=60)
-    assert (len(children), alive) == (2, [])
-    process.communicate()
 
 
 SMALL = (
@@ -219,22 +169,26 @@ def test_two_processes_make_the_run_of_one(root: Path) -> None:
     assert theirs["train/steps"] > 1
 
 
-def kill_when(folder: Path, rank: str, is_there: Callable[[Path], bool]) -> None:
-    """Start or go on, and kill a process once the run has got so far; all others must end too."""
+def kill_when(folder: Path, who: str, is_there: Callable[[Path], bool]) -> None:
+    """Start or go on, and kill a rank or the launcher once the run has got so far; all must end."""
     process = started(folder)
     while process.poll() is None and not is_there(folder / "runs/a"):
         time.sleep(0.01)
     children = ranks_of(process.pid)
-    os.kill(children[rank].pid, signal.SIGKILL)
+    assert len(children) == 2
+    os.kill(process.pid if who == "launcher" else children[who].pid, signal.SIGKILL)
     # The pipes end with the last process that holds them.
     process.communicate(timeout=120)
     assert process.returncode not in (0, None)
-    assert not any(child.is_running() for child in children.values())
+    _, alive = psutil.wait_procs(children.values(), timeout=60)
+    assert alive == []
 
 
-def test_a_run_whose_processes_are_killed_ends_with_the_same_bytes(root: Path) -> None:
+def test_a_run_whose_processes_or_launcher_are_killed_ends_with_the_same_bytes(root: Path) -> None:
     folder = root / "killed"
-    kill_when(folder, "1", lambda run: (run / "round-001/shards").is_dir())
+    # Rank 0 judges a shard then, and rank 1 waits outside Python. That the end of rank 1 ends the
+    # launch is told above.
+    kill_when(folder, "launcher", lambda run: (run / "round-001/shards").is_dir())
     kill_when(folder, "0", lambda run: (run / "round-001/4-examples.jsonl").is_file())
     last = started(folder)
     said = last.communicate(timeout=300)[1]
