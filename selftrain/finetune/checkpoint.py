@@ -36,7 +36,8 @@ def save_checkpoint(accelerator: "Accelerator", folder: Path, step: int, rows: l
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         files = {name: _digest(unfinished / name) for name in _files(unfinished)}
-        write_json(unfinished / MANIFEST, {"step": step, "rows": rows, "files": files})
+        kind = {"in_shares": _in_shares(accelerator)}
+        write_json(unfinished / MANIFEST, {"step": step, **kind, "rows": rows, "files": files})
         if path.exists():
             shutil.rmtree(path)
         unfinished.rename(path)
@@ -49,18 +50,28 @@ def save_checkpoint(accelerator: "Accelerator", folder: Path, step: int, rows: l
 def load_checkpoint(
     accelerator: "Accelerator", folder: Path, say: Callable[[str], object]
 ) -> tuple[int, list[Row]]:
-    """Go back to the newest checkpoint that is whole; give its step and the rows of the log so far.
+    """Go back to the newest checkpoint that can be used; give its step and the log's rows so far.
 
-    Where none is, these are 0 and none, and nothing is changed.
+    Where none can, these are 0 and none, and nothing is changed.
     """
-    found = sorted(folder.glob("step-????????"), reverse=True)
-    for path in found:
+    for path in sorted(folder.glob("step-????????"), reverse=True):
         manifest = _manifest(path)
-        if manifest is not None:
+        if manifest is None:
+            what = "is damaged"
+        elif manifest["in_shares"] != _in_shares(accelerator):
+            what = (
+                f"was made with{'' if manifest['in_shares'] else 'out'} FSDP, unlike what goes on"
+            )
+        else:
             accelerator.load_state(str(path))
             return manifest["step"], manifest["rows"]
-        say(f"{path}: the checkpoint is damaged; training goes on from the one before, if any")
+        say(f"{path}: the checkpoint {what}; training goes on from the one before, if any")
     return 0, []
+
+
+def _in_shares(accelerator: "Accelerator") -> bool:
+    """Tell whether each process holds, and saves, a share of the weights (FSDP)."""
+    return bool(accelerator.distributed_type == "FSDP")
 
 
 def keep_trained_alone(accelerator: "Accelerator") -> None:

@@ -182,13 +182,14 @@ def _steps(
 ) -> Iterator[Sequence[Block]]:
     """Give the blocks of every step from `start` on; each epoch has an order of its own."""
     per_epoch = steps_of_epoch(len(blocks), config)
-    for step in range(start, config.epochs * per_epoch):
-        epoch, place = divmod(step, per_epoch)
+    for epoch in range(start // per_epoch, config.epochs):
         order = list(range(len(blocks)))
         if config.order == "shuffled":
             drawn = torch.Generator().manual_seed(derive_seed(seed, "order", epoch) % 2**63)
             order = torch.randperm(len(blocks), generator=drawn).tolist()
-        yield [blocks[i] for i in order[place * config.batch_size :][: config.batch_size]]
+        first = max(0, start - epoch * per_epoch)
+        for place in range(first * config.batch_size, len(blocks), config.batch_size):
+            yield [blocks[i] for i in order[place : place + config.batch_size]]
 
 
 def _learn(training: _Training, blocks: Sequence[Block]) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """A training that kills itself (SIGKILL) at chosen points, and again from its checkpoint. A program.
 
-    python killed_training.py MODEL FOLDER
+    python killed_training.py MODEL FOLDER POINT...
 
 It prints what killed_runs.compare does.
 """
@@ -33,10 +33,5 @@ def command(model: Path, folder: Path) -> None:
     shutil.rmtree(there.state, ignore_errors=True)
 
 
-def some_of(points: list[str]) -> list[str]:
-    """Choose points before, in and after checkpoints, saving and removing."""
-    return points[3::10]
-
-
 if __name__ == "__main__":
-    compare(partial(command, Path(sys.argv[1])), Path(sys.argv[2]), some_of)
+    compare(partial(command, Path(sys.argv[1])), Path(sys.argv[2]), lambda _: sys.argv[3:])

@@ -11,8 +11,20 @@ import pytest
 from lessons import losses, pack, places, settings, train
 
 from selftrain.config import ModelConfig
+from selftrain.files import read_json, write_json
 from selftrain.finetune.train import Lessons, fine_tune
 from selftrain.models import load_for_training
+
+KILLED_AT = {
+    "writing a manifest": "open state/step-00000002.unfinished/checkpoint.json.unfinished",
+    "saving an epoch": "open state/epoch-01/adapter_config.json",
+    "a checkpoint takes its name": "rename state/step-00000004",
+    "the one before is removed": "rmtree state/step-00000002",
+    "linking an epoch": "mkdir model.unfinished/epoch-02",
+    "the model takes its name": "rename model",
+    "the state is removed": "rmtree state",
+}
+"""A point of each kind, in the order in which they are passed."""
 
 
 class _CutShort(Exception):
@@ -81,6 +93,23 @@ def test_a_damaged_checkpoint_is_told_of_and_not_used(
     assert made == len(undisturbed)
 
 
+def test_a_checkpoint_in_shares_is_told_of_and_not_used_without_fsdp(
+    tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float]
+) -> None:
+    cut_short(tiny_config, tmp_path, after=3)
+    path = places(tmp_path).state / "step-00000002"
+    manifest = read_json(path / "checkpoint.json")
+    assert manifest["in_shares"] is False
+    write_json(path / "checkpoint.json", manifest | {"in_shares": True})
+    found, said, made = go_on(tiny_config, tmp_path)
+    assert found == undisturbed
+    assert said == [
+        f"{path}: the checkpoint was made with FSDP, unlike what goes on; training goes on from "
+        "the one before, if any"
+    ]
+    assert made == len(undisturbed)
+
+
 def test_of_two_checkpoints_the_whole_one_is_used(
     tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float]
 ) -> None:
@@ -101,7 +130,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_bytes(
     program = Path(__file__).with_name("killed_training.py")
     env = os.environ | {"PYTHONPATH": str(program.parents[1])}
     done = subprocess.run(
-        [sys.executable, program, tiny_model, tmp_path],
+        [sys.executable, program, tiny_model, tmp_path, *KILLED_AT.values()],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -109,7 +138,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_bytes(
     )
     result = json.loads(done.stdout.splitlines()[-1])
     assert (result["again"], result["differing"]) == (0, [])
-    assert len(result["killed_at"]) > 5
+    assert result["killed_at"] == list(KILLED_AT.values())
     assert {"model/training.jsonl", "model/epoch-02/adapter_model.safetensors"} <= set(
         result["files"]
     )

@@ -38,8 +38,15 @@ def run(program: str, model: Path, folder: Path, *launch: str) -> Path:
 def folders(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> tuple[Path, Path]:
     """Train all cases in one process and in two."""
     one, two = (tmp_path_factory.mktemp(name) for name in ("one", "two"))
+    # accelerate's name for several processes of one machine; each takes the CPU, as the model does.
     program = "launched_training.py"
-    return run(program, tiny_model, one), run(program, tiny_model, two, "--cpu")
+    return run(program, tiny_model, one), run(program, tiny_model, two, "--multi_gpu")
+
+
+def test_there_are_two_processes(folders: tuple[Path, Path]) -> None:
+    one, two = (places(folder / "in parts").state for folder in folders)
+    assert not list(one.glob("step-*/random_states_1.pkl"))
+    assert list(two.glob("step-*/random_states_1.pkl"))
 
 
 @pytest.mark.parametrize("case", CASES)
