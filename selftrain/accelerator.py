@@ -23,9 +23,9 @@ def make_accelerator(
 
     Weights stay in float32; with `bfloat16` they are computed with in that.
     """
-    # accelerate keeps precision and device as long as the process lives, and raises where another
-    # is asked for. That processes have met stays.
-    AcceleratorState._reset_state(reset_partial_state=not torch.distributed.is_initialized())
+    # accelerate keeps precision, device and FSDP as long as the process lives, and raises where
+    # another precision is asked for. That processes have met is torch's to know, and stays.
+    AcceleratorState._reset_state(reset_partial_state=True)
     if device.type == "cuda":
         torch.cuda.set_device(device)  # else accelerate would move the model to the first one
     return Accelerator(

@@ -5,14 +5,17 @@
 accelerate has FSDP for chips only, though torch's runs by gloo: here it takes the CPU for one.
 """
 
+import os
 import sys
 from pathlib import Path
 
+import torch.distributed
 from accelerate.state import DistributedType, PartialState
 
 if __name__ == "__main__":
-    PartialState(cpu=True)
-    PartialState._shared_state["distributed_type"] = DistributedType.MULTI_GPU
+    os.environ["ACCELERATE_TORCH_DEVICE"] = "cpu"
+    torch.distributed.init_process_group("gloo")
+    PartialState._prepare_backend = lambda *_: ("gloo", DistributedType.MULTI_GPU)
     from launched_training import train_case
 
     for case in ("in parts", "adapter"):
