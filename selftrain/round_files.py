@@ -20,6 +20,7 @@ from selftrain.evaluate import EVALUATED, count_correct
 from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
 from selftrain.finetune.log import read_training, training_metrics
+from selftrain.finetune.pieces import hold_back, texts_of
 from selftrain.judge import JUDGED
 from selftrain.near_training import near_rows
 from selftrain.run_directory import DEV, EPOCH, RoundDirectory
@@ -112,7 +113,7 @@ def write_metrics(here: RoundDirectory, config: Config) -> None:
     metrics["cost/eval_tokens"] = tokens
     metrics |= _epochs(here, config)
     if here.number > 0:
-        metrics |= _funnel(here) | _training(here) | read_diversity(here.diversity).metrics
+        metrics |= _funnel(here) | _training(here, config) | read_diversity(here.diversity).metrics
     if here.verifier_worth.exists():
         metrics |= read_json(here.verifier_worth)["metrics"]
     write_json(here.metrics, metrics)
@@ -204,9 +205,10 @@ def _solving(here: RoundDirectory) -> Row:
     }
 
 
-def _training(here: RoundDirectory) -> Row:
-    log = read_training(here.training_log)
+def _training(here: RoundDirectory, config: Config) -> Row:
+    learnt, held = hold_back(texts_of(read_rows(here.examples)), config.finetune, config.seed)
     return {
-        "train/num_examples": sum(1 for _ in read_rows(here.examples)),
-        **training_metrics(log),
+        "train/num_examples": len(learnt),
+        **({"train/num_held_back": len(held)} if held else {}),
+        **training_metrics(read_training(here.training_log)),
     }

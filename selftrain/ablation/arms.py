@@ -147,6 +147,11 @@ def check_arms(config: Config, arms: Sequence[Arm], train: Sequence[Puzzle]) -> 
             "evaluate.epochs is all, but the table of an ablation has one epoch of each arm. Set "
             "finetune.epochs to the one you want, and evaluate.epochs=last."
         )
+    if config.finetune.held_back:
+        raise UsageError(
+            f"finetune.held_back is {config.finetune.held_back}, but arms are matched by the "
+            "tokens that all their pairs have. Leave it out."
+        )
     if any(arm.data == HUMAN for arm in arms) and not any(puzzle.solutions for puzzle in train):
         raise UsageError(
             f"ablate.arms: human trains on reference solutions, and the {len(train)} train "

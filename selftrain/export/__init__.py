@@ -64,7 +64,8 @@ def _new_folder(path: Path) -> Iterator[Path]:
 def _check_whole(here: RoundDirectory) -> None:
     """Refuse a round whose examples are not those it was trained on. Raises RunError."""
     found = sum(1 for _ in read_rows(here.examples))
-    trained = read_json(here.metrics)["train/num_examples"]
+    metrics = read_json(here.metrics)
+    trained = metrics["train/num_examples"] + metrics.get("train/num_held_back", 0)
     if found != trained:
         raise RunError(
             f"{here.examples}: has {found:,} rows, but the round was trained on {trained:,}. "

@@ -86,7 +86,7 @@ class Counts:
     pairs: int = 0
     """New pairs that are trained on."""
     examples: int = 0
-    """Pairs that are trained on, those of earlier rounds among them."""
+    """Pairs at hand, those of earlier rounds and those held back among them."""
     blocks: int = 0
     epochs: int = 0
     steps: int = 0
@@ -155,7 +155,7 @@ def count_rounds(
         parts = (
             _inventing(config, proposals, lengths, rates),
             _comparing(config, new, splits, at_most=at_most),
-            _training(config, new, examples, lengths),
+            _training(config, new, examples, lengths, at_most=at_most),
             _evaluation(config, splits, lengths, number),
         )
         rounds.append(add_up(parts))
@@ -228,16 +228,20 @@ def _comparing(config: Config, new: int, splits: Splits, *, at_most: bool) -> Co
     return Counts(compared=math.ceil(new * times))
 
 
-def _training(config: Config, new: int, examples: int, lengths: Lengths) -> Counts:
+def _training(
+    config: Config, new: int, examples: int, lengths: Lengths, *, at_most: bool
+) -> Counts:
+    """Count what is learnt: at most all, as the puzzles that are held back may have few pairs."""
     c = config.finetune
-    num_blocks = count_blocks(examples, lengths.example, c.block_tokens)
+    learnt = examples if at_most else math.ceil(examples * (1 - c.held_back))
+    num_blocks = count_blocks(learnt, lengths.example, c.block_tokens)
     return Counts(
         pairs=new,
         examples=examples,
         blocks=num_blocks,
         epochs=c.epochs,
         steps=c.epochs * math.ceil(num_blocks / c.batch_size),
-        trained=math.ceil(c.epochs * examples * lengths.example),
+        trained=math.ceil(c.epochs * learnt * lengths.example),
         models=1 if config.evaluate.epochs == "last" else c.epochs,
     )
 

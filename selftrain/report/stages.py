@@ -30,6 +30,7 @@ COSTS = {
     "cost/eval_tokens": "Tokens sampled to evaluate",
     "cost/judge_fuel": "Millions of instructions judged in solving (fuel)",
     "train/num_examples": "Examples trained on",
+    "train/num_held_back": "Examples held back",
     "train/steps": "Training steps",
 }
 """What a round cost in units that do not depend on the machine."""

@@ -14,7 +14,9 @@ from selftrain import models
 from selftrain.config import Config
 from selftrain.config_file import load_config
 from selftrain.errors import RunError, UsageError
+from selftrain.export import export
 from selftrain.files import Row, read_json, read_rows
+from selftrain.finetune.pieces import hold_back, texts_of
 from selftrain.run import run
 from selftrain.run_directory import RoundDirectory, RunDirectory
 
@@ -244,6 +246,20 @@ def test_start_previous_goes_on_from_the_last_round_with_new_examples_only(
     directory = runner.run("finetune.start=previous")
     assert starts == [None, directory.round(1).model]
     assert {row["round"] for row in rows(directory.round(2).examples)} == {2}
+
+
+def test_an_example_that_is_held_back_is_not_counted_as_learnt(runner: Runner) -> None:
+    directory = runner.run("finetune.held_back=0.3", "rounds=1")
+    here = directory.round(1)
+    config = runner.config("finetune.held_back=0.3")
+    learnt, held = hold_back(texts_of(rows(here.examples)), config.finetune, config.seed)
+    metrics = read_json(here.metrics)
+    assert (len(learnt), len(held)) == (
+        metrics["train/num_examples"],
+        metrics["train/num_held_back"],
+    )
+    assert held
+    assert export(directory.path, runner.folder.parent / "exported", None, merged=False) == 0
 
 
 def spy_on_training(monkeypatch: pytest.MonkeyPatch) -> list[Path | None]:

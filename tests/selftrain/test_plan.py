@@ -1,6 +1,7 @@
 """The plan: its arithmetic by hand, its bounds against a run, and what it says without a model."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,15 @@ def test_a_round_by_hand() -> None:
     assert one.read_solving == 50 * 50
     assert one.compared == 100 * 40
     assert one.trained == 3 * 100 * 100
+
+
+def test_what_is_held_back_is_stored_and_not_learnt() -> None:
+    c = config("propose.num_proposals=100", "finetune.held_back=0.25", "rounds=1")
+    _, one = rounds(c)
+    assert one.examples == 100
+    assert (one.blocks, one.steps, one.trained) == (8, 2, 75 * 100)
+    most = count_rounds(c, BUILTIN, LENGTHS, HALF, at_most=True)[1]
+    assert most.trained == most.examples * 100
 
 
 def test_examples_of_earlier_rounds_are_trained_on_again_from_the_base_model_only() -> None:
@@ -324,6 +334,23 @@ def test_a_local_model_is_probed_and_the_next_command_named(
     assert lines[-1] == "selftrain run configs/a.yaml rounds=2"
     assert re.search(r"^and about \d+ (s|min) on this machine", "\n".join(lines), re.M)
     assert any(line.startswith("  solve ") for line in lines)
+
+
+def test_the_first_step_of_fine_tuning_is_not_timed(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fine_tune(*_: object, advance: Callable[[int], object], **__: object) -> None:
+        advance(0)
+        for seconds in (100, 1, 2, 3, 4):
+            clock.append(clock[-1] + seconds)
+            advance(1)
+
+    clock = [0]
+    monkeypatch.setattr("selftrain.finetune.train.fine_tune", fine_tune)
+    monkeypatch.setattr(probe.time, "monotonic", lambda: clock[-1])
+    c = small(tmp_path, tiny_model)
+    x = probe.probe_experiment(c, few_train(), [], few_held_out())
+    assert probe._step(x, []) == (1, 2, 3)
 
 
 def test_without_the_hub_a_plan_says_what_it_leaves_out(

@@ -127,3 +127,9 @@ def test_human_without_a_reference_solution_is_refused() -> None:
     config = configured("ablate.arms=[base, human]")
     with pytest.raises(UsageError, match="human trains on reference solutions"):
         check_arms(config, arms_of(config), bare)
+
+
+def test_arms_of_equal_tokens_hold_none_back() -> None:
+    assert refusal("finetune.held_back=0.1").startswith(
+        "finetune.held_back is 0.1, but arms are matched by the tokens"
+    )
