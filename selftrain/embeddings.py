@@ -4,12 +4,12 @@ They tell which puzzles are alike to the model; nothing is trained for it, so a 
 something beside another one of the same model only. The distances are in diversity/.
 """
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from accelerate.utils.memory import clear_device_cache
 from numpy.typing import NDArray
 
 from selftrain.config import ModelConfig
@@ -40,9 +40,8 @@ def embed(
     for places, batch in _batches(tokenizer, distinct, longest, config.batch_size):
         rows[places] = _mean_states(model, batch)
         advance(len(places))
-    device = model.device
     del model
-    _release(device)
+    clear_device_cache(garbage_collection=True)  # Fine-tuning needs it next.
     place = {text: number for number, text in enumerate(distinct)}
     return rows[[place[text] for text in texts]]
 
@@ -90,10 +89,3 @@ def _mean_states(model: "PreTrainedModel", batch: _Batch) -> NDArray[np.float32]
 def _hidden_size(model: "PreTrainedModel") -> int:
     size: int = model.config.get_text_config().hidden_size
     return size
-
-
-def _release(device: torch.device) -> None:
-    """Give freed memory back to the device, where fine-tuning needs it next."""
-    gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()

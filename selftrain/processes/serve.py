@@ -3,12 +3,11 @@
 It reads no configuration, judges nothing, and says nothing while all goes well.
 """
 
-import gc
 import os
 import sys
 from typing import Any, NoReturn
 
-import torch
+from accelerate.utils.memory import clear_device_cache
 
 from selftrain.loading import quiet
 from selftrain.processes.channel import Channel
@@ -68,9 +67,7 @@ def _let_go(held: dict[int, Any], in_use: frozenset[int]) -> None:
     for number in gone:
         del held[number]
     if gone:
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        clear_device_cache(garbage_collection=True)
 
 
 def _ignore(_: object) -> None:
