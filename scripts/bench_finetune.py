@@ -3,10 +3,15 @@
     python -m scripts.bench_finetune EXAMPLES [--model builtin:tiny] [--repetitions 3]
 
 EXAMPLES is a run's 4-examples.jsonl. Three ways take turns, each through the same examples once, in
-steps of 16 of them, on average where blocks are packed: this project's; Trainer with dynamic
-padding; Trainer with examples grouped by length. The table has medians, and the share of the limit:
-operations of the matrix products that the examples ask for, over the time and the speed of a bare
-matrix product, measured before and after. No test runs this; numbers go into LOG.md.
+steps of 16 of them: this project's; Trainer with dynamic padding; Trainer with examples grouped by
+length. Steps and tokens are equal, and printed. What is not equal: we shuffle blocks of neighbours
+in the file, so that examples which share a prompt lie together and it is read once; Trainer
+shuffles examples, and reads every one. As in a training, which shortcuts a model can take is tried
+before the first step, and so before the clock starts.
+
+The table has medians, and the share of the limit: operations of the matrix products that the
+examples ask for, over the time and the speed of a bare matrix product, measured before and after.
+No test runs this; numbers go into LOG.md.
 """
 
 import argparse
@@ -33,9 +38,9 @@ from transformers import (
 )
 
 from selftrain.config import FinetuneConfig, ModelConfig
-from selftrain.finetune.blocks import blocks
-from selftrain.finetune.pieces import Piece, Text, pieces, texts_of
-from selftrain.finetune.train import Lessons, Places, fine_tune
+from selftrain.finetune.lessons import Lessons, TrainingPaths
+from selftrain.finetune.pieces import Piece, pieces, texts_of
+from selftrain.finetune.train import fine_tune
 from selftrain.loading import quiet
 from selftrain.models import load_for_training, load_tokenizer
 
@@ -52,6 +57,9 @@ class Measured:
     """From the first step's begin to the last one's end, without loading."""
     loss: float
     """Of what is learnt, on all the examples after the pass, a mean over tokens."""
+    steps: int
+    tokens: int
+    """That went through the model, what pads them left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,6 @@ class Task:
 
     model: ModelConfig
     tokenizer: PreTrainedTokenizerBase
-    texts: Sequence[Text]
     pieces: Sequence[Piece]
     precision: str
     clock: Callable[[], float]
@@ -104,7 +111,6 @@ def _task(given: argparse.Namespace) -> Task:
     return Task(
         model,
         tokenizer,
-        texts,
         list(pieces(tokenizer, texts, whole)),
         given.precision,
         time.process_time if given.cpu_time else time.perf_counter,
@@ -115,7 +121,8 @@ def matrix_speed(device: str, precision: str, clock: Callable[[], float]) -> flo
     """Give the operations a second of a product of square matrices, the median of some."""
     size = 2048
     one = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
-    out, times = torch.empty_like(one), []
+    out = torch.empty_like(one)
+    times: list[float] = []
     while sum(times) < 2:
         start = clock()
         torch.mm(one, one, out=out)
@@ -130,16 +137,10 @@ def _synchronize() -> None:
 
 
 def _ours(task: Task) -> Measured:
-    tokens = sum(len(piece.tokens) for piece in task.pieces)
-    # A step is one block, of so many tokens that it holds 16 examples on average.
-    how = FinetuneConfig(
-        learning_rate=RATE,
-        warmup_steps=0,
-        batch_size=1,
-        block_tokens=round(tokens / len(task.pieces) * (BATCH + 0.5)),
-        precision=task.precision,
-    )
-    lessons = Lessons(blocks(task.tokenizer, task.texts, how))
+    how = FinetuneConfig(learning_rate=RATE, warmup_steps=0, batch_size=1, precision=task.precision)
+    # A step is one block, and a block has as many examples as a batch of Trainer's.
+    starts = range(0, len(task.pieces), BATCH)
+    packed = [tuple(task.pieces[start : start + BATCH]) for start in starts]
     times: list[float] = []
 
     def advance(_: int) -> None:
@@ -148,9 +149,11 @@ def _ours(task: Task) -> Measured:
 
     model = _model(task)
     with tempfile.TemporaryDirectory() as name:
-        places = Places(*(Path(name) / part for part in ("model", "state", "tracker")))
-        fine_tune(model, lessons, how, 0, places, say=print, advance=advance)
-    return Measured(times[-1] - times[0], _loss(task, model))
+        paths = TrainingPaths(*(Path(name) / part for part in ("model", "state", "tracker")))
+        fine_tune(model, Lessons(packed), how, 0, paths, say=print, advance=advance)
+    tokens = sum(len(piece.tokens) for block in packed for piece in block)
+    # It is called once before the first step.
+    return Measured(times[-1] - times[0], _loss(task, model), len(times) - 1, tokens)
 
 
 @torch.no_grad()
@@ -204,7 +207,8 @@ def _trainer(task: Task, strategy: str) -> Measured:
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-    return Measured(clock.end - clock.begin, _loss(task, model))
+    steps, tokens = trainer.state.global_step, sum(len(row["input_ids"]) for row in rows)
+    return Measured(clock.end - clock.begin, _loss(task, model), steps, tokens)
 
 
 class _Clock(TrainerCallback):
@@ -236,6 +240,8 @@ def _print(task: Task, found: dict[str, list[Measured]], speed: float) -> None:
     table = Table(title=f"{task.model.name}: {len(task.pieces)} examples, {tokens:,} tokens")
     for head in (
         "way",
+        "steps",
+        "tokens",
         "examples a second",
         "tokens a second",
         "times",
@@ -248,6 +254,8 @@ def _print(task: Task, found: dict[str, list[Measured]], speed: float) -> None:
         seconds = statistics.median(one.seconds for one in some)
         table.add_row(
             name,
+            f"{some[0].steps}",
+            f"{some[0].tokens:,}",
             f"{len(task.pieces) / seconds:.2f}",
             f"{tokens / seconds:,.0f}",
             "" if name == OURS else f"{seconds / ours:.2f}",

@@ -262,7 +262,7 @@ class FinetuneConfig(_Section):
     gradient_checkpointing: bool = False
     """Whether activations are computed again in the backward pass instead of being kept."""
     held_back: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Share of the puzzles whose examples are not learnt but give an evaluation loss after each
+    """Share of the puzzles whose examples are not learnt but give `held_back_loss` after each
     epoch."""
     checkpoint_steps: _Count = 200
     """Steps between checkpoints, from which training goes on when it was cut short, with the same

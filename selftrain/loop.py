@@ -24,12 +24,10 @@ from selftrain.epochs import choose_epoch, measure_epochs, try_puzzles
 from selftrain.errors import RunError
 from selftrain.evaluate import EVALUATED
 from selftrain.experiment import Experiment
-from selftrain.files import read_rows, replacing_folder
+from selftrain.files import read_rows
 from selftrain.filter import FILTERED, filter_proposals, kept_puzzles, remember
-from selftrain.finetune.blocks import blocks, count_steps
-from selftrain.finetune.everywhere import fine_tune_everywhere
-from selftrain.finetune.pieces import hold_back, texts_of
-from selftrain.finetune.train import Lessons, Places
+from selftrain.finetune.everywhere import Training, train_into
+from selftrain.finetune.lessons import TrainingPaths, read_lessons
 from selftrain.judge import JUDGED
 from selftrain.models import load_tokenizer
 from selftrain.propose import PROPOSALS, propose
@@ -126,19 +124,13 @@ def train(x: Experiment, here: RoundDirectory) -> None:
     c = x.config
     if not here.model.exists():
         tokenizer = load_tokenizer(c.model)
-        texts = hold_back(texts_of(read_rows(here.examples)), c.finetune, c.seed)
-        lessons = Lessons(*(blocks(tokenizer, some, c.finetune) for some in texts))
+        lessons = read_lessons(tokenizer, read_rows(here.examples), c.finetune, c.seed)
         seed = derive_seed(c.seed, here.number, "fine-tune")
-        num_steps = count_steps(len(lessons.learnt), c.finetune)
-        keep = c.evaluate.epochs != "last"
-        with x.timed(here, "fine-tune", 0, num_steps) as advance:
-            start = start_of(x, here)
-            with replacing_folder(here.model) as folder:
-                places = Places(folder, here.training_state, here.tracker)
-                work = partial(fine_tune_everywhere, c.model, start, lessons, c.finetune, seed)
-                work(places, keep_epochs=keep, say=x.progress.say, advance=advance)
-                for saved in (folder, *folder.glob("epoch-*")):
-                    tokenizer.save_pretrained(saved)
+        keep_epochs = c.evaluate.epochs != "last"
+        training = Training(c.model, start_of(x, here), lessons, c.finetune, seed, keep_epochs)
+        paths = TrainingPaths(here.model, here.training_state, here.tracker)
+        with x.timed(here, "fine-tune", 0, lessons.num_steps(c.finetune)) as advance:
+            train_into(paths, training, tokenizer, say=x.progress.say, advance=advance)
     shutil.rmtree(here.training_state, ignore_errors=True)
 
 

@@ -76,7 +76,7 @@ class RoundDirectory:
 
     @property
     def training_state(self) -> Path:
-        """What training goes on from when it was cut short; removed with the last of it."""
+        """What training goes on from when it was cut short; removed once `model` is in place."""
         return self.path / "5-model.state"
 
     @property

@@ -60,7 +60,7 @@ def attend_within_pieces(
         )
         attended.append(out.transpose(1, 2).flatten(0, 1))
     laid = torch.cat(attended)
-    return embedding(paths.back, laid.flatten(1)).view(1, -1, *laid.shape[1:]), None
+    return embedding(paths.inverse, laid.flatten(1)).view(1, -1, *laid.shape[1:]), None
 
 
 def _laid_out(row: torch.Tensor, group: torch.Tensor) -> torch.Tensor:

@@ -26,7 +26,7 @@ class Paths:
     groups: tuple[torch.Tensor, ...]
     """Pieces x longest: where each token of pieces of like length stands; what fills up the shorter
     ones comes after their end, where no token of theirs looks."""
-    back: torch.Tensor
+    inverse: torch.Tensor
     """For each token of the row, where it stands among all groups' tokens, laid end to end."""
 
 
@@ -40,7 +40,7 @@ class Batch:
     """The same shape: how many tokens come before each in its piece."""
     paths: Paths | None
     """None in a padded batch."""
-    sources: torch.Tensor
+    predicted_at: torch.Tensor
     """Of each prediction the token, counted through all rows, that it is made at."""
     targets: torch.Tensor
     """The token that follows there."""
@@ -53,12 +53,12 @@ class Batch:
         def move(tensor: torch.Tensor) -> torch.Tensor:
             return tensor.to(device, non_blocking=True)
 
-        paths = self.paths and Paths(tuple(map(move, self.paths.groups)), move(self.paths.back))
+        paths = self.paths and Paths(tuple(map(move, self.paths.groups)), move(self.paths.inverse))
         return Batch(
             move(self.ids),
             move(self.positions),
             paths,
-            move(self.sources),
+            move(self.predicted_at),
             move(self.targets),
             move(self.weights),
         )
@@ -115,12 +115,12 @@ def _paths(paths: list[list[int]], num_tokens: int) -> Paths:
         longest = len(groups[-1][0]) if groups[-1] else len(path)
         groups[-1].append([*path, *[path[-1]] * (longest - len(path))])
     tensors = tuple(map(torch.tensor, groups))
-    back = [-1] * num_tokens
+    inverse = [-1] * num_tokens
     for place, token in enumerate(torch.cat([tensor.flatten() for tensor in tensors]).tolist()):
         # What fills up repeats the token before it, so of equal ones the first is the real one.
-        if back[token] < 0:
-            back[token] = place
-    return Paths(tensors, torch.tensor(back))
+        if inverse[token] < 0:
+            inverse[token] = place
+    return Paths(tensors, torch.tensor(inverse))
 
 
 def _batch(
@@ -130,12 +130,12 @@ def _batch(
     learnt: Counter[tuple[int, int]],
     scale: float,
 ) -> Batch:
-    sources, targets = zip(*learnt, strict=True)
+    predicted_at, targets = zip(*learnt, strict=True)
     return Batch(
         ids=torch.tensor(ids),
         positions=torch.tensor(positions),
         paths=paths,
-        sources=torch.tensor(sources),
+        predicted_at=torch.tensor(predicted_at),
         targets=torch.tensor(targets),
         weights=torch.tensor(list(learnt.values()), dtype=torch.float32) * scale,
     )

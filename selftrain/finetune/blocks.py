@@ -1,4 +1,8 @@
-"""Blocks: pieces packed in order, the unit that steps and processes share out. No model is read."""
+"""Blocks: pieces packed in order, the unit that steps and processes share out. No model is read.
+
+TRL packs too, but reads a prompt anew for each of its solutions, and keeps examples apart by
+kernels that need a GPU.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 
 from selftrain.finetune.attention import WITHIN_PIECES
 from selftrain.finetune.batch import Batch, Shape, packed, padded
-from selftrain.finetune.loss import weighted_loss
+from selftrain.finetune.loss import linear_cross_entropy
 from selftrain.finetune.pieces import Piece
 
 TRIED_TOKENS = 12
@@ -45,14 +45,16 @@ class Learner(torch.nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """Give the sum of the weighted losses of a batch's predictions, a scalar."""
         if self.own_head:
-            return weighted_loss(self.hidden(batch), self._head, batch.targets, batch.weights)
+            return linear_cross_entropy(
+                self.hidden(batch), self._head, batch.targets, batch.weights
+            )
         losses = cross_entropy(self.logits(batch).float(), batch.targets, reduction="none")
         return (losses * batch.weights).sum()
 
     def hidden(self, batch: Batch) -> torch.Tensor:
         """Give the last hidden states that something is predicted from: predictions x size."""
         out = self.transformer.base_model(**self._inputs(batch))
-        hidden: torch.Tensor = out.last_hidden_state.flatten(0, 1)[batch.sources]
+        hidden: torch.Tensor = out.last_hidden_state.flatten(0, 1)[batch.predicted_at]
         return hidden
 
     def logits(self, batch: Batch) -> torch.Tensor:
@@ -61,7 +63,7 @@ class Learner(torch.nn.Module):
             scores: torch.Tensor = self._head(self.hidden(batch))
             return scores
         own: torch.Tensor = self.transformer(**self._inputs(batch)).logits
-        return own.flatten(0, 1)[batch.sources]
+        return own.flatten(0, 1)[batch.predicted_at]
 
     def _inputs(self, batch: Batch) -> dict[str, object]:
         if batch.paths is None:
@@ -91,7 +93,7 @@ class Learner(torch.nn.Module):
         return head
 
 
-def choose_ways(learner: Learner, pieces: Sequence[Piece]) -> str:
+def try_shortcuts(learner: Learner, pieces: Sequence[Piece]) -> str:
     """Try both short cuts on the beginnings of some pieces, and take those that are right.
 
     Gives a sentence where attention within pieces is not, else an empty one.

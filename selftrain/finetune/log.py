@@ -19,7 +19,7 @@ class TrainingRows:
     steps: list[Row]
     """Of each step: `step` from 1 on, `loss` before it, `learning_rate`."""
     evaluations: list[Row]
-    """After each epoch: `epoch` from 1 on, `step`, `evaluation_loss`; none where nothing is held
+    """After each epoch: `epoch` from 1 on, `step`, `held_back_loss`; none where nothing is held
     back."""
 
 
@@ -28,7 +28,7 @@ def read_training(path: Path) -> TrainingRows:
     rows = list(read_rows(path))
     return TrainingRows(
         steps=[row for row in rows if "loss" in row],
-        evaluations=[row for row in rows if "evaluation_loss" in row],
+        evaluations=[row for row in rows if "held_back_loss" in row],
     )
 
 
@@ -37,7 +37,7 @@ def training_metrics(log: TrainingRows) -> Row:
     metrics: Row = {"train/steps": len(log.steps), "train/final_loss": log.steps[-1]["loss"]}
     for row in log.evaluations:
         # The last one stays: each is of a later epoch.
-        metrics["train/held_back_loss"] = row["evaluation_loss"]
+        metrics["train/held_back_loss"] = row["held_back_loss"]
     return metrics
 
 
@@ -66,7 +66,7 @@ class TrainingLog:
 
     def end_epoch(self, epoch: int, step: int, loss: float) -> None:
         """Note the loss on what is held back."""
-        self._add({"epoch": epoch, "step": step, "evaluation_loss": loss})
+        self._add({"epoch": epoch, "step": step, "held_back_loss": loss})
 
     def _add(self, row: Row) -> None:
         self.rows.append(row)

@@ -15,16 +15,16 @@ CHUNK = 2**24
 """Scores held at once."""
 
 
-def weighted_loss(
+def linear_cross_entropy(
     hidden: torch.Tensor, head: torch.nn.Linear, targets: torch.Tensor, weights: torch.Tensor
 ) -> torch.Tensor:
     """Sum the cross entropies of `head(hidden)`, tokens x size, with `targets`, each weighted."""
     inputs = (hidden, head.weight, head.bias, targets, weights)
-    loss: torch.Tensor = _WeightedLoss.apply(*inputs)  # type: ignore[no-untyped-call]
+    loss: torch.Tensor = _LinearCrossEntropy.apply(*inputs)  # type: ignore[no-untyped-call]
     return loss
 
 
-class _WeightedLoss(torch.autograd.Function):
+class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,

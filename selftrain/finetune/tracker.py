@@ -1,7 +1,9 @@
 """Trackers of accelerate: who else is told the losses. None has code of its own here."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selftrain.config import FinetuneConfig
 from selftrain.errors import UsageError
 from selftrain.files import Row
 
@@ -27,6 +29,18 @@ def check_tracker(name: str | None) -> None:
         raise UsageError(
             f"finetune.tracker: the package of {name} is not installed. Try: pip install {name}"
         )
+
+
+def begin(accelerator: "Accelerator", config: FinetuneConfig, seed: int, folder: Path) -> None:
+    """Begin a run of the tracker, if there is one, and tell it what makes this training another."""
+    if config.tracker is None:
+        return
+    # Trackers differ in what else they take; these all do.
+    simple = {
+        k: v for k, v in config.model_dump().items() if isinstance(v, bool | int | float | str)
+    }
+    told = {"folder": str(folder), "seed": seed, **simple}
+    accelerator.init_trackers("selftrain", config=told)
 
 
 def tell(accelerator: "Accelerator", row: Row) -> None:

@@ -8,67 +8,28 @@ processes and parts compute it. The main process alone writes.
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from accelerate.optimizer import AcceleratedOptimizer
-from accelerate.scheduler import AcceleratedScheduler
-from accelerate.utils import set_seed
-from peft import LoraConfig, PeftModel, get_peft_model
-from transformers import PreTrainedModel, get_scheduler
+from peft import PeftModel
+from transformers import PreTrainedModel
 
-from selftrain.accelerator import make_accelerator
 from selftrain.config import FinetuneConfig
 from selftrain.files import link, write_rows
 from selftrain.finetune.batch import Batch, batch_of
-from selftrain.finetune.blocks import Block, count_steps, deal, num_learnt, steps_of_epoch
-from selftrain.finetune.checkpoint import keep_trained_alone, load_checkpoint, save_checkpoint
-from selftrain.finetune.learner import Learner, choose_ways
+from selftrain.finetune.blocks import Block, deal, num_learnt, steps_of_epoch
+from selftrain.finetune.checkpoint import load_checkpoint, save_checkpoint
+from selftrain.finetune.lessons import Lessons, TrainingPaths
 from selftrain.finetune.log import TrainingLog
+from selftrain.finetune.prepare import Prepared, prepare
 from selftrain.finetune.tracker import tell
 from selftrain.models import tidy_adapter
 from selftrain.seeds import derive_seed
 
-LOOK_EVERY = 16
-"""Steps between looks at the losses, for which a GPU has to be waited for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where a training lies."""
-
-    model: Path
-    """Gets the model or adapter and `training.jsonl`; with `keep_epochs` the model after each epoch
-    lies in `epoch-01`, `epoch-02`, ... instead."""
-    state: Path
-    """Holds what training goes on from when it was cut short. It may be removed once `model` is in
-    its place."""
-    tracker: Path
-    """Where a tracker that writes files does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lessons:
-    """What is learnt from."""
-
-    learnt: Sequence[Block]
-    held_back: Sequence[Block] = ()
-    """Blocks that are not learnt but measured after each epoch."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Training:
-    """What accelerate has prepared."""
-
-    accelerator: Accelerator
-    learner: torch.nn.Module
-    """A `Learner`, in DDP's or FSDP's shell where there are several processes."""
-    optimizer: AcceleratedOptimizer
-    schedule: AcceleratedScheduler
-    config: FinetuneConfig
+READ_LOSSES_EVERY = 16
+"""Steps after which their losses are read, for which a GPU has to be waited for."""
 
 
 def fine_tune(
@@ -76,7 +37,7 @@ def fine_tune(
     lessons: Lessons,
     config: FinetuneConfig,
     seed: int,
-    places: Places,
+    paths: TrainingPaths,
     *,
     keep_epochs: bool = False,
     say: Callable[[str], object],
@@ -87,9 +48,9 @@ def fine_tune(
     `say` is told what a person should know, `advance` of each step done. Raises RunError where the
     loss diverges.
     """
-    training = _prepare(model, lessons, config, seed, places, say)
+    training = prepare(model, lessons, config, seed, paths, say)
     accelerator = training.accelerator
-    start, rows = load_checkpoint(accelerator, places.state, say)
+    start, rows = load_checkpoint(accelerator, paths.state, say)
     log = TrainingLog(rows, partial(tell, accelerator))
     advance(start)
     losses: list[torch.Tensor] = []
@@ -100,81 +61,17 @@ def fine_tune(
         advance(1)
         epoch, rest = divmod(step, per_epoch)
         is_checkpoint = step % config.checkpoint_steps == 0
-        if is_checkpoint or rest == 0 or len(losses) == LOOK_EVERY:
+        if is_checkpoint or rest == 0 or len(losses) == READ_LOSSES_EVERY:
             log.end_steps(_over_processes(accelerator, losses))
             losses.clear()
         if rest == 0:
             if lessons.held_back:
                 log.end_epoch(epoch, step, _measure(training, lessons.held_back))
             if keep_epochs:
-                _save(training, places.state / f"epoch-{epoch:02d}")
+                _save(training, paths.state / f"epoch-{epoch:02d}")
         if is_checkpoint and step < per_epoch * config.epochs:
-            save_checkpoint(accelerator, places.state, step, log.rows)
-    _finish(training, places, log, keep_epochs=keep_epochs)
-
-
-def _prepare(
-    model: PreTrainedModel | PeftModel,
-    lessons: Lessons,
-    config: FinetuneConfig,
-    seed: int,
-    places: Places,
-    say: Callable[[str], object],
-) -> _Training:
-    """Give the model its adapter and the ways it takes, and let accelerate place it."""
-    set_seed(seed % 2**32)
-    accelerator = _accelerator(model.device, config, places)
-    if config.method == "lora" and not isinstance(model, PeftModel):
-        model = _with_adapter(model, config)
-    if config.gradient_checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-    learner = Learner(model)
-    if sentence := choose_ways(learner, [block[0] for block in lessons.learnt]):
-        say(sentence)
-    optimizer = torch.optim.AdamW(
-        [weight for weight in learner.parameters() if weight.requires_grad],
-        lr=config.learning_rate,
-        weight_decay=config.weight_decay,
-        fused=True,
-    )
-    schedule = _schedule(optimizer, count_steps(len(lessons.learnt), config), config)
-    prepared = accelerator.prepare(learner, optimizer, schedule)
-    keep_trained_alone(accelerator)
-    # Each process drops out other activations.
-    set_seed(derive_seed(seed, accelerator.process_index) % 2**32)
-    learner, optimizer, schedule = prepared
-    return _Training(accelerator, learner, optimizer, schedule, config)
-
-
-def _accelerator(device: torch.device, config: FinetuneConfig, places: Places) -> Accelerator:
-    accelerator = make_accelerator(
-        device,
-        bfloat16=_in_bfloat16(device, config),
-        tracker=config.tracker,
-        tracker_folder=places.tracker,
-    )
-    if config.tracker:
-        accelerator.init_trackers("selftrain")
-    return accelerator
-
-
-def _in_bfloat16(device: torch.device, config: FinetuneConfig) -> bool:
-    if config.precision != "auto":
-        return config.precision == "bfloat16"
-    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-
-
-def _schedule(
-    optimizer: torch.optim.Optimizer, num_steps: int, config: FinetuneConfig
-) -> torch.optim.lr_scheduler.LRScheduler:
-    schedule: torch.optim.lr_scheduler.LRScheduler = get_scheduler(
-        "constant_with_warmup" if config.schedule == "constant" else config.schedule,
-        optimizer,
-        # A round with few examples must not be all warm-up, or nothing would be learnt.
-        num_warmup_steps=min(config.warmup_steps, num_steps // 4),
-        num_training_steps=num_steps,
-    )
-    return schedule
+            save_checkpoint(accelerator, paths.state, step, log.rows)
+    _finish(training, paths, log, keep_epochs=keep_epochs)
 
 
 def _steps(
@@ -192,7 +89,7 @@ def _steps(
             yield [blocks[i] for i in order[place : place + config.batch_size]]
 
 
-def _learn(training: _Training, blocks: Sequence[Block]) -> torch.Tensor:
+def _learn(training: Prepared, blocks: Sequence[Block]) -> torch.Tensor:
     """Make one step; give this process's share of its loss, a mean over all tokens of the step."""
     accelerator, learner = training.accelerator, training.learner
     batches = list(_batches(training, blocks))
@@ -212,7 +109,7 @@ def _learn(training: _Training, blocks: Sequence[Block]) -> torch.Tensor:
 
 
 @torch.no_grad()
-def _measure(training: _Training, blocks: Sequence[Block]) -> float:
+def _measure(training: Prepared, blocks: Sequence[Block]) -> float:
     """Give the mean loss over all tokens of some blocks, which are not learnt."""
     size = training.config.batch_size
     training.learner.eval()
@@ -225,7 +122,7 @@ def _measure(training: _Training, blocks: Sequence[Block]) -> float:
     return loss
 
 
-def _batches(training: _Training, blocks: Sequence[Block]) -> Iterator[Batch]:
+def _batches(training: Prepared, blocks: Sequence[Block]) -> Iterator[Batch]:
     """Make this process's batches of a step, whose losses sum up to its mean over tokens."""
     accelerator = training.accelerator
     shape = accelerator.unwrap_model(training.learner).shape
@@ -243,22 +140,24 @@ def _over_processes(accelerator: Accelerator, losses: Sequence[torch.Tensor]) ->
     return mean
 
 
-def _finish(training: _Training, places: Places, log: TrainingLog, *, keep_epochs: bool) -> None:
+def _finish(
+    training: Prepared, paths: TrainingPaths, log: TrainingLog, *, keep_epochs: bool
+) -> None:
     """Put what was made where it belongs; all processes leave together."""
     accelerator = training.accelerator
     if not keep_epochs:
-        _save(training, places.model)
+        _save(training, paths.model)
     if accelerator.is_main_process:
-        for epoch in sorted(places.state.glob("epoch-??")):
+        for epoch in sorted(paths.state.glob("epoch-??")):
             # Linked, not moved: until the model's folder has its name, it may be lost.
-            shutil.copytree(epoch, places.model / epoch.name, copy_function=link)
-        write_rows(places.model / "training.jsonl", log.rows)
+            shutil.copytree(epoch, paths.model / epoch.name, copy_function=link)
+        write_rows(paths.model / "training.jsonl", log.rows)
     for tracker in accelerator.trackers:
         tracker.finish()
     accelerator.wait_for_everyone()
 
 
-def _save(training: _Training, folder: Path) -> None:
+def _save(training: Prepared, folder: Path) -> None:
     """Write the whole model or its adapter. FSDP gathers it from all processes."""
     accelerator = training.accelerator
     state = accelerator.get_state_dict(training.learner)
@@ -270,17 +169,3 @@ def _save(training: _Training, folder: Path) -> None:
     model.save_pretrained(str(folder), state_dict=weights)
     if training.config.method == "lora":
         tidy_adapter(folder)
-
-
-def _with_adapter(model: PreTrainedModel, config: FinetuneConfig) -> PeftModel:
-    modules = config.lora.target_modules
-    return get_peft_model(
-        model,
-        LoraConfig(
-            task_type="CAUSAL_LM",
-            r=config.lora.rank,
-            lora_alpha=config.lora.alpha,
-            lora_dropout=config.lora.dropout,
-            target_modules=modules if isinstance(modules, str) else list(modules),
-        ),
-    )

@@ -267,8 +267,9 @@ def _compare(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
 def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
     """Time steps of fine-tuning on the pairs at hand, or on the train puzzles, and save nothing."""
     from selftrain.finetune.blocks import blocks
+    from selftrain.finetune.lessons import Lessons, TrainingPaths
     from selftrain.finetune.pieces import Text
-    from selftrain.finetune.train import Lessons, Places, fine_tune
+    from selftrain.finetune.train import fine_tune
 
     c = x.config
     tokenizer = models.load_tokenizer(c.model)
@@ -293,8 +294,8 @@ def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
         update={"epochs": 1, "tracker": None, "checkpoint_steps": len(data)}
     )
     with tempfile.TemporaryDirectory() as folder, suppress(_Enough):
-        places = Places(*(Path(folder) / name for name in ("model", "state", "tracker")))
-        fine_tune(model, Lessons(data), once, seed, places, say=_ignore, advance=advance)
+        paths = TrainingPaths(*(Path(folder) / name for name in ("model", "state", "tracker")))
+        fine_tune(model, Lessons(data), once, seed, paths, say=_ignore, advance=advance)
     return tuple(after - before for before, after in pairwise(times[1:]))
 
 

@@ -6,8 +6,9 @@ from typing import Any
 from selftrain.config import FinetuneConfig, ModelConfig
 from selftrain.files import read_rows
 from selftrain.finetune.blocks import Block, blocks
+from selftrain.finetune.lessons import Lessons, TrainingPaths
 from selftrain.finetune.pieces import Text
-from selftrain.finetune.train import Lessons, Places, fine_tune
+from selftrain.finetune.train import fine_tune
 from selftrain.models import load_for_training, load_tokenizer
 
 F3 = "def f(x: int):\n    return x + 2 == 5\n\ndef g():"
@@ -34,9 +35,9 @@ def pack(config: ModelConfig, how: FinetuneConfig, texts: list[Text] = TEXTS) ->
     return blocks(load_tokenizer(config), texts, how)
 
 
-def places(folder: Path) -> Places:
+def paths_in(folder: Path) -> TrainingPaths:
     """Lay a training's folders into one."""
-    return Places(folder / "model", folder / "state", folder / "tracker")
+    return TrainingPaths(folder / "model", folder / "state", folder / "tracker")
 
 
 def train(config: ModelConfig, folder: Path, seed: int = 7, **more: Any) -> list[float]:
@@ -48,7 +49,7 @@ def train(config: ModelConfig, folder: Path, seed: int = 7, **more: Any) -> list
         Lessons(pack(config, how)),
         how,
         seed,
-        places(folder),
+        paths_in(folder),
         say=print,
         advance=lambda _: None,
     )
@@ -57,5 +58,5 @@ def train(config: ModelConfig, folder: Path, seed: int = 7, **more: Any) -> list
 
 def losses(folder: Path) -> list[float]:
     """Read the losses of a training's steps."""
-    rows = read_rows(places(folder).model / "training.jsonl")
+    rows = read_rows(paths_in(folder).model / "training.jsonl")
     return [row["loss"] for row in rows if "loss" in row]

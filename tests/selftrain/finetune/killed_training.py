@@ -11,26 +11,24 @@ from functools import partial
 from pathlib import Path
 
 from killed_runs import compare
-from lessons import TEXTS, pack, places, settings
+from lessons import TEXTS, pack, paths_in, settings
 
 from selftrain.config import ModelConfig
-from selftrain.files import replacing_folder
-from selftrain.finetune.train import Lessons, Places, fine_tune
-from selftrain.models import load_for_training
+from selftrain.finetune.everywhere import Training, train_into
+from selftrain.finetune.lessons import Lessons
+from selftrain.models import load_tokenizer
 
 
 def command(model: Path, folder: Path) -> None:
     """Train as a round does, with all that there is to be lost: draws, epochs, a schedule."""
     config = ModelConfig(name=str(model), device="cpu")
     lora = {"rank": 4, "dropout": 0.2}
-    how = settings(method="lora", lora=lora, epochs=3, checkpoint_steps=2, schedule="cosine")
+    how = settings(method="lora", lora=lora, epochs=2, checkpoint_steps=2, schedule="cosine")
     lessons = Lessons(pack(config, how, TEXTS[:5] * 2), pack(config, how, TEXTS[5:]))
-    base, there = load_for_training(config, "lora", None), places(folder)
-    train = partial(fine_tune, keep_epochs=True, say=print, advance=lambda _: None)
-    if not there.model.exists():
-        with replacing_folder(there.model) as made:
-            train(base, lessons, how, 7, Places(made, there.state, there.tracker))
-    shutil.rmtree(there.state, ignore_errors=True)
+    paths, training = paths_in(folder), Training(config, None, lessons, how, 7, keep_epochs=True)
+    if not paths.model.exists():
+        train_into(paths, training, load_tokenizer(config), say=print, advance=lambda _: None)
+    shutil.rmtree(paths.state, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from lessons import losses, pack, places, settings, train
+from lessons import losses, pack, paths_in, settings, train
 
 from selftrain.config import ModelConfig
 from selftrain.files import read_json, write_json
-from selftrain.finetune.train import Lessons, fine_tune
+from selftrain.finetune.lessons import Lessons
+from selftrain.finetune.train import fine_tune
 from selftrain.models import load_for_training
 
 KILLED_AT = {
@@ -45,7 +46,7 @@ def cut_short(config: ModelConfig, folder: Path, after: int) -> None:
     model = load_for_training(config, "full", None)
     with pytest.raises(_CutShort):
         fine_tune(
-            model, Lessons(pack(config, how)), how, 7, places(folder), say=print, advance=advance
+            model, Lessons(pack(config, how)), how, 7, paths_in(folder), say=print, advance=advance
         )
 
 
@@ -56,7 +57,7 @@ def go_on(config: ModelConfig, folder: Path) -> tuple[list[float], list[str], in
     advances: list[int] = []
     model = load_for_training(config, "full", None)
     lessons = Lessons(pack(config, how))
-    fine_tune(model, lessons, how, 7, places(folder), say=said.append, advance=advances.append)
+    fine_tune(model, lessons, how, 7, paths_in(folder), say=said.append, advance=advances.append)
     return losses(folder), said, sum(advances[1:])
 
 
@@ -69,7 +70,7 @@ def test_a_training_goes_on_in_the_middle_of_an_epoch(
     tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float]
 ) -> None:
     cut_short(tiny_config, tmp_path, after=6)
-    assert [path.name for path in places(tmp_path).state.iterdir()] == ["step-00000004"]
+    assert [path.name for path in paths_in(tmp_path).state.iterdir()] == ["step-00000004"]
     found, said, made = go_on(tiny_config, tmp_path)
     assert found == undisturbed
     assert (said, made) == ([], len(undisturbed) - 4)
@@ -81,7 +82,7 @@ def test_a_damaged_checkpoint_is_told_of_and_not_used(
     tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float], name: str
 ) -> None:
     cut_short(tiny_config, tmp_path, after=3)
-    path = places(tmp_path).state / "step-00000002"
+    path = paths_in(tmp_path).state / "step-00000002"
     content = bytearray((path / name).read_bytes())
     content[len(content) // 2] ^= 1
     (path / name).write_bytes(content)
@@ -97,7 +98,7 @@ def test_a_checkpoint_in_shares_is_told_of_and_not_used_without_fsdp(
     tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float]
 ) -> None:
     cut_short(tiny_config, tmp_path, after=3)
-    path = places(tmp_path).state / "step-00000002"
+    path = paths_in(tmp_path).state / "step-00000002"
     manifest = read_json(path / "checkpoint.json")
     assert manifest["in_shares"] is False
     write_json(path / "checkpoint.json", manifest | {"in_shares": True})
@@ -113,7 +114,7 @@ def test_a_checkpoint_in_shares_is_told_of_and_not_used_without_fsdp(
 def test_of_two_checkpoints_the_whole_one_is_used(
     tiny_config: ModelConfig, tmp_path: Path, undisturbed: list[float]
 ) -> None:
-    state = places(tmp_path).state
+    state = paths_in(tmp_path).state
     cut_short(tiny_config, tmp_path, after=3)
     shutil.copytree(state / "step-00000002", tmp_path / "kept")
     cut_short(tiny_config, tmp_path, after=5)

@@ -17,7 +17,7 @@ from transformers import (
 
 from selftrain.finetune import loss
 from selftrain.finetune.batch import packed, padded
-from selftrain.finetune.learner import Learner, choose_ways
+from selftrain.finetune.learner import Learner, try_shortcuts
 from selftrain.finetune.pieces import Piece
 
 SIZES = {
@@ -78,7 +78,7 @@ def test_a_batch_has_the_loss_and_gradient_of_its_pieces_one_by_one(kind: str) -
     learner = make((PACKING | ROWS)[kind])
     expected = one_by_one(learner)
     wanted = gradients(learner, expected)
-    sentence = choose_ways(learner, PIECES)
+    sentence = try_shortcuts(learner, PIECES)
     assert (learner.packs, sentence == "", learner.own_head) == (
         kind in PACKING,
         kind in PACKING,
@@ -100,7 +100,7 @@ def test_a_beginning_that_pieces_share_is_read_once() -> None:
 def test_the_model_that_reads_rows_keeps_its_own_attention() -> None:
     learner = make(ROWS["gpt_neo"])
     before = learner.transformer.config._attn_implementation
-    choose_ways(learner, PIECES)
+    try_shortcuts(learner, PIECES)
     assert learner.transformer.config._attn_implementation == before
 
 
@@ -114,7 +114,7 @@ def test_a_model_that_scales_its_scores_uses_its_own_head() -> None:
         return out
 
     learner.model.forward = scaled
-    choose_ways(learner, PIECES)
+    try_shortcuts(learner, PIECES)
     assert not learner.own_head
     torch.testing.assert_close(learner(padded(PIECES, 1.0)), one_by_one(learner))
 
@@ -130,7 +130,7 @@ def test_the_loss_of_chunks_is_that_of_the_whole(
     targets, weights = torch.randint(50, (7,)), torch.rand(7).double()
     inputs = (hidden, head.weight, head.bias)
     whole = (cross_entropy(head(hidden), targets, reduction="none") * weights).sum()
-    found = loss.weighted_loss(hidden, head, targets, weights)
+    found = loss.linear_cross_entropy(hidden, head, targets, weights)
     torch.testing.assert_close(found.float(), whole.float())
     for one, other in zip(
         torch.autograd.grad(3 * found, inputs), torch.autograd.grad(3 * whole, inputs), strict=True
@@ -149,7 +149,9 @@ def test_gradients_of_many_chunks_are_added_up_in_float32(
     torch.nn.init.zeros_(head.weight)
     head.to(of_weights)
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss.weighted_loss(hidden, head, torch.zeros(num_tokens).long(), torch.ones(2_000))
+        found = loss.linear_cross_entropy(
+            hidden, head, torch.zeros(num_tokens).long(), torch.ones(2_000)
+        )
     found.backward()
     assert head.weight.grad is not None
     assert head.weight.grad.dtype == of_weights
@@ -163,10 +165,10 @@ def test_under_autocast_scores_are_computed_in_its_type() -> None:
     hidden, head = torch.randn(5, 6), torch.nn.Linear(6, 50)
     targets, ones = torch.randint(50, (5,)), torch.ones(5)
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss.weighted_loss(hidden, head, targets, ones)
+        found = loss.linear_cross_entropy(hidden, head, targets, ones)
         expected = cross_entropy(head(hidden).float(), targets, reduction="sum")
     torch.testing.assert_close(found, expected)
-    assert found != loss.weighted_loss(hidden, head, targets, ones)
+    assert found != loss.linear_cross_entropy(hidden, head, targets, ones)
 
 
 def test_a_frozen_head_gets_no_gradient() -> None:
@@ -174,6 +176,6 @@ def test_a_frozen_head_gets_no_gradient() -> None:
         torch.randn(3, 6, requires_grad=True),
         torch.nn.Linear(6, 50).requires_grad_(False),
     )
-    loss.weighted_loss(hidden, head, torch.tensor([1, 2, 3]), torch.ones(3)).backward()
+    loss.linear_cross_entropy(hidden, head, torch.tensor([1, 2, 3]), torch.ones(3)).backward()
     assert head.weight.grad is None
     assert hidden.grad is not None
