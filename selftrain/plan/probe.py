@@ -283,10 +283,11 @@ def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
     model = models.load_for_training(c.model, c.finetune.method, None)
     times = [time.monotonic()]
 
+    # Called before the first step too, which is not timed: it does what is done once only.
     def advance(_: int) -> None:
         _synchronize()
         times.append(time.monotonic())
-        if len(times) == STEPS + 2:
+        if len(times) == STEPS + 3:
             raise _Enough
 
     seed = derive_seed(c.seed, _PROBED_ROUND, "fine-tune")
@@ -296,7 +297,7 @@ def _step(x: Experiment, examples: Sequence[Example]) -> tuple[float, ...]:
     with tempfile.TemporaryDirectory() as folder, suppress(_Enough):
         paths = TrainingPaths(*(Path(folder) / name for name in ("model", "state", "tracker")))
         fine_tune(model, Lessons(data), once, seed, paths, say=_ignore, advance=advance)
-    return tuple(after - before for before, after in pairwise(times[1:]))
+    return tuple(after - before for before, after in pairwise(times[2:]))
 
 
 def _synchronize() -> None:
