@@ -38,8 +38,9 @@ from transformers import (
 )
 
 from selftrain.config import FinetuneConfig, ModelConfig
+from selftrain.finetune.lessons import Lessons, TrainingPaths
 from selftrain.finetune.pieces import Piece, pieces, texts_of
-from selftrain.finetune.train import Lessons, Places, fine_tune
+from selftrain.finetune.train import fine_tune
 from selftrain.loading import quiet
 from selftrain.models import load_for_training, load_tokenizer
 
@@ -148,8 +149,8 @@ def _ours(task: Task) -> Measured:
 
     model = _model(task)
     with tempfile.TemporaryDirectory() as name:
-        places = Places(*(Path(name) / part for part in ("model", "state", "tracker")))
-        fine_tune(model, Lessons(packed), how, 0, places, say=print, advance=advance)
+        paths = TrainingPaths(*(Path(name) / part for part in ("model", "state", "tracker")))
+        fine_tune(model, Lessons(packed), how, 0, paths, say=print, advance=advance)
     tokens = sum(len(piece.tokens) for block in packed for piece in block)
     # It is called once before the first step.
     return Measured(times[-1] - times[0], _loss(task, model), len(times) - 1, tokens)
