@@ -7,6 +7,7 @@ is, without converting, is a server's business (`model.server`).
 """
 
 import hashlib
+import struct
 from contextlib import redirect_stderr
 from functools import cache
 from io import StringIO
@@ -78,6 +79,19 @@ def _sha256(path: Path, size: int, changed: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    struct.error,
+)
+"""What transformers and gguf raise where a file ends too soon or is something else."""
+
+
 def convert(path: Path, folder: Path) -> None:
     """Write a GGUF file as a folder of transformers, whole or not at all.
 
@@ -87,7 +101,7 @@ def convert(path: Path, folder: Path) -> None:
     quiet()
     try:
         tokenizer, model = _tokenizer(path), _model(path)
-    except (OSError, ValueError, KeyError, NotImplementedError, IndexError) as error:
+    except _UNREADABLE as error:
         said = " ".join(str(error).split())[:200]
         raise UsageError(
             f"model.name: {path} cannot be converted ({said}). Is it a whole GGUF file of a "

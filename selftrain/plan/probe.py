@@ -179,10 +179,11 @@ def _largest_batch(x: Experiment, generator: LazySampler) -> int:
     """Grow a batch of proposals until it is the configured one, or takes too long for a probe.
 
     A first one does what is done once only, such as compiling for a GPU, and counts for nothing.
+    It begins with the samples of one prompt, which is read once for all of them.
     """
     proposer = x.config.propose.model or x.config.model
     _propose(x, generator, range(1))
-    rows = 1
+    rows = min(x.config.propose.num_samples, proposer.batch_size)
     while True:
         taken = _timed(lambda: _propose(x, generator, range(rows)))  # noqa: B023  # called at once
         if rows == proposer.batch_size or taken > SECONDS / 8:

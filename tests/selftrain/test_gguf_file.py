@@ -128,9 +128,12 @@ def test_a_file_without_a_part_of_its_model_is_refused(tiny_model: Path, tmp_pat
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_file_cut_short_is_refused_in_one_sentence(tiny_gguf: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [0, 3, 11, 24, 100, 1_000, 20_000, -5])
+def test_a_file_cut_short_is_refused_in_one_sentence(
+    tiny_gguf: Path, tmp_path: Path, size: int
+) -> None:
     path = tmp_path / "short.gguf"
-    path.write_bytes(tiny_gguf.read_bytes()[:20_000])
+    path.write_bytes(tiny_gguf.read_bytes()[:size])
     with pytest.raises(UsageError, match="Is it a whole GGUF file") as caught:
         converted(path)
     assert "\n" not in str(caught.value)
