@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from random import uniform
 from threading import Event
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, Timeout
 
@@ -162,6 +163,8 @@ def _last_word(error: APIError | HalfAnswer, num_tries: int, server: Server) -> 
         return UsageError(f"{server.address} refuses what it is asked for ({said}).")
     tries = "1 try" if num_tries == 1 else f"{num_tries} tries"
     wrongly = isinstance(error, HalfAnswer) or (_status(error) or 0) >= 500
+    if wrongly and urlsplit(server.address).path in ("", "/"):
+        said += "; most addresses end in /v1"
     return NoAnswer(f"{server.address} did not answer in {tries} ({said})", answers_wrongly=wrongly)
 
 

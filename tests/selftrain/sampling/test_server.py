@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from scripted import ScriptedSampler
@@ -19,7 +20,8 @@ from selftrain.propose import Proposal, proposal_from_row, proposal_to_row
 from selftrain.sampling import Completion, FinishReason, Request
 from selftrain.sampling.server.asking import STOP
 from selftrain.sampling.server.connect import connect
-from selftrain.sampling.server.retry import Patience
+from selftrain.sampling.server.pace import Pace
+from selftrain.sampling.server.retry import HalfAnswer, Patience, Server, ask
 from selftrain.sampling.server.sampler import ServerSampler, group
 
 
@@ -273,3 +275,15 @@ def test_a_model_on_a_server_is_sampled_from_and_never_loaded_or_trained(tmp_pat
                 load(config)
         with pytest.raises(UsageError, match="can neither be trained nor take what was"):
             load_sampler(config, tmp_path)
+
+
+def test_where_an_address_lacks_its_path_the_failure_says_how_most_end() -> None:
+    def answer() -> None:
+        raise HalfAnswer("its answer is not of the protocol")
+
+    once = Patience(num_tries=1)
+    with pytest.raises(RunError, match="most addresses end in /v1"):
+        ask(answer, Server("http://localhost:9", "KEY", None, once, Pace(None)), Event())
+    with pytest.raises(RunError) as caught:
+        ask(answer, Server("http://localhost:9/v1", "KEY", None, once, Pace(None)), Event())
+    assert "/v1;" not in str(caught.value) and "most addresses" not in str(caught.value)
