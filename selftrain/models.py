@@ -221,7 +221,8 @@ def context_tokens(model: "PreTrainedModel", config: ModelConfig) -> int:
 
 def context_of(shape: "PreTrainedConfig", config: ModelConfig) -> int:
     """Give it where only the model's shape is at hand."""
-    own: int = shape.get_text_config().max_position_embeddings
+    # Some classes know no limit: their positions are not learnt, or they have none.
+    own: int = getattr(shape.get_text_config(), "max_position_embeddings", MOST_CONTEXT_TOKENS)
     if config.context_tokens is None:
         return min(own, MOST_CONTEXT_TOKENS)
     if config.context_tokens > own:

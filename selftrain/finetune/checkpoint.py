@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from selftrain.errors import RunError
@@ -32,7 +33,14 @@ def save_checkpoint(accelerator: "Accelerator", folder: Path, step: int, rows: l
             shutil.rmtree(left)
         unfinished.mkdir(parents=True)
     accelerator.wait_for_everyone()
-    accelerator.save_state(str(unfinished))
+    try:
+        accelerator.save_state(str(unfinished))
+    except (OSError, RuntimeError, SafetensorError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise RunError(
+            f"{path}: the checkpoint cannot be written ({said}). Is the disk full? The same "
+            "command goes on from the one before."
+        ) from None
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         files = {name: _digest(unfinished / name) for name in _files(unfinished)}

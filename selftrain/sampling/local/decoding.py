@@ -6,12 +6,13 @@ row, for classes of models that attend in a way of their own; `can_share` tries 
 Nothing is drawn here; sampler.py does that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
+from selftrain.errors import UsageError
 from selftrain.sampling.local import gpt_neo
 from selftrain.sampling.local.attention_parts import KeysValues
 from selftrain.sampling.local.reading import owners_of, pad_left, positions_of, read_prompts
@@ -21,6 +22,10 @@ PIECE_TOKENS = 8192
 """Prompt tokens that go through the model together."""
 # Attention functions take a mask of four dimensions as it is; this one is looked at by nobody.
 _NO_MASK = torch.ones(1, 1, 1, 1, dtype=torch.bool)
+
+
+_TRIED = ((0, 1), (1, 0), (1, 1))
+"""Tokens drawn for three rows when a class of models is tried."""
 
 
 class Decoder(Protocol):
@@ -133,28 +138,55 @@ def can_share(model: PreTrainedModel) -> bool:
     """Try whether a model's class takes shared prefixes; if so it attends by them from now on.
 
     Two prompts that begin alike, one of them with two rows, are decoded for two steps and compared
-    with the same tokens read in one go.
+    with the same tokens read in one go. Raises UsageError where a repeated cache gives something
+    else, too: an encoder, or a model with a state of another kind.
     """
     before = model.config._attn_implementation
-    rows = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 6]]
-    rows = [[token % model.config.get_text_config().vocab_size for token in row] for row in rows]
-    drawn = torch.tensor([[3, 2], [1, 4], [2, 2]], device=model.device)
-    wholes = [torch.tensor([[*row, *new]]) for row, new in zip(rows, drawn.tolist(), strict=True)]
-    plain = torch.cat([model(input_ids=w.to(model.device)).logits[:, -1] for w in wholes])
+    size = model.config.get_text_config().vocab_size
+    rows = [
+        [token % size for token in row] for row in ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 6])
+    ]
+    plain = torch.cat(
+        [
+            model(input_ids=torch.tensor([[*row, *new]], device=model.device)).logits[:, -1]
+            for row, new in zip(rows, _TRIED, strict=True)
+        ]
+    )
     neo = gpt_neo.share(model)
-    try:
+
+    def shared() -> SharedDecoder:
         if not neo:
             model.set_attn_implementation(NAME)
-        decoder = SharedDecoder(model, rows, read_common(model, rows[0][:2]))
-        for tokens in drawn.T:
+        return SharedDecoder(model, rows, read_common(model, rows[0][:2]))
+
+    if _fits(model, shared, plain):
+        return True
+    if not neo:
+        model.set_attn_implementation(before)
+    if not _fits(model, lambda: RepeatedDecoder(model, rows), plain):
+        raise UsageError(
+            f"model.name: {type(model).__name__} cannot be sampled from here: read token by token "
+            "it answers otherwise than read in one go. Is it a causal language model with a cache "
+            "of keys and values? A server may hold others."
+        )
+    return False
+
+
+def _fits(
+    model: PreTrainedModel,
+    begin: Callable[[], SharedDecoder | RepeatedDecoder],
+    plain: torch.Tensor,
+) -> bool:
+    """Tell whether a decoder gives what the plain way does."""
+    try:
+        decoder = begin()
+        for tokens in torch.tensor(_TRIED, device=model.device).T:
             decoder.step(tokens)
     except (TypeError, AttributeError, ValueError, IndexError, RuntimeError):
-        fits = False
-    else:
-        fits = decoder.knows_windows(model) and _agree(decoder.logits, plain)
-    if not fits and not neo:
-        model.set_attn_implementation(before)
-    return fits
+        return False
+    knows = not isinstance(decoder, SharedDecoder) or decoder.knows_windows(model)
+    # What is no number agrees with nothing, and is told of when it is drawn from.
+    return not plain.isfinite().all() or (knows and _agree(decoder.logits, plain))
 
 
 def _has_windows(config: PreTrainedConfig) -> bool:

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from selftrain.errors import RunError
+
 RUN_TOKENS = 128
 """Tokens of the vocabulary whose probabilities are summed together."""
 
@@ -23,17 +25,23 @@ def draw(
     """Draw a token a row by inverting the cumulative distribution.
 
     Temperature 0 takes the likeliest. Gives the tokens, and their log-probabilities at
-    temperature 1.
+    temperature 1. Raises RunError where logits are no numbers.
     """
     logits = logits.float()
     if logits.device.type == "mps":
         logits = logits.cpu()  # mps has no float64
+    whole = logits.logsumexp(dim=-1)
+    if not whole.isfinite().all():
+        raise RunError(
+            "the model's scores are no numbers: its weights hold NaN or infinity. Was it trained "
+            "with too high a learning rate, or does it compute in too coarse a precision?"
+        )
     if temperature == 0:
         tokens = logits.argmax(dim=-1)
     else:
-        weights = torch.softmax(logits / temperature, dim=-1)
+        weights = torch.softmax((logits - logits.amax(dim=-1, keepdim=True)) / temperature, dim=-1)
         tokens = _invert(weights, torch.from_numpy(uniforms).to(logits.device))
-    chosen = logits.gather(1, tokens[:, None])[:, 0].double() - logits.logsumexp(dim=-1).double()
+    chosen = logits.gather(1, tokens[:, None])[:, 0].double() - whole.double()
     return tokens.cpu().numpy(), chosen.cpu().numpy()
 
 

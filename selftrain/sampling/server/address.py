@@ -35,7 +35,7 @@ from selftrain.sampling.server.asking import (
     without,
 )
 from selftrain.sampling.server.chat import continuation
-from selftrain.sampling.server.retry import NoAnswer, Server, ask, refused
+from selftrain.sampling.server.retry import NoAnswer, Server, ask, masked_body, refused
 from selftrain.sampling.spending import Bill, Prices, priced
 
 NOT_WRITTEN_TWICE = "# 48 random letters: "
@@ -209,7 +209,8 @@ class Address:
 
     def _post(self, path: str, asked: dict[str, Any], server: Server) -> bytes:
         patient: RequestOptions = {"timeout": server.patience.timeout}
-        return self._client.post(path, cast_to=Response, body=asked, options=patient).content
+        answer = self._client.post(path, cast_to=Response, body=asked, options=patient)
+        return masked_body(answer.content, server.key)
 
     def _card(self, server: Server) -> Card:
         """Find the model in the list; a server without a list is taken at its user's word."""
@@ -217,7 +218,8 @@ class Address:
         def call() -> tuple[Card, ...]:
             try:
                 asked = self._client.models.with_raw_response
-                return read_cards(asked.list(timeout=server.patience.timeout).content)
+                listed = asked.list(timeout=server.patience.timeout)
+                return read_cards(masked_body(listed.content, server.key))
             except NotFoundError:
                 return ()
 

@@ -98,8 +98,13 @@ def _context_tokens(config: ModelConfig, addresses: list[Address]) -> int:
 
 
 def _check(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        # The port is read only when asked for; a host name is written in ASCII on the wire.
+        whole = parts.port != 0 and bool((parts.hostname or "").encode("idna"))
+    except ValueError:
+        whole = False
+    if not whole or parts.scheme not in ("http", "https") or not url.isprintable() or " " in url:
         raise UsageError(
             f"model.server: {url!r} is no address; write one such as http://localhost:8000/v1."
         )

@@ -3,6 +3,7 @@
 What is asked, and what an answer must look like, is decided in address.py.
 """
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from selftrain.sampling.server.pace import Pace
 
 Answer = TypeVar("Answer")
 TOO_MANY_REQUESTS = 429
+SHORTEST_KEY = 8
+"""Characters that a key has at least, to be told from what a text may hold anyway."""
 
 
 class HalfAnswer(Exception):
@@ -182,6 +185,22 @@ def _said(error: APIError | HalfAnswer, server: Server) -> str:
         text = f"{error.status_code} {error.response.reason_phrase}: {detail}".rstrip(": ")
     else:
         text = str(error)
-    if server.key is not None:
-        text = text.replace(server.key, "***")
+    text = masked(text, server.key)
     return " ".join(text.split())[:300]
+
+
+def masked(text: str, key: str | None) -> str:
+    """Put stars where a text repeats a key, as it is or as Python or JSON write it.
+
+    A key of a few letters is left: it would be found in any text.
+    """
+    if key is None or len(key) < SHORTEST_KEY:
+        return text
+    for form in (key, repr(key)[1:-1], json.dumps(key)[1:-1], key.replace("'", "\\'")):
+        text = text.replace(form, "***")
+    return text
+
+
+def masked_body(body: bytes, key: str | None) -> bytes:
+    """Do the same in an answer before it is read: what it holds goes into files."""
+    return masked(body.decode("utf-8", "surrogateescape"), key).encode("utf-8", "surrogateescape")

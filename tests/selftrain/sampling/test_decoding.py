@@ -16,6 +16,7 @@ from transformers import (
     Qwen2MoeConfig,
 )
 
+from selftrain.errors import UsageError
 from selftrain.sampling.local.attention_parts import KeysValues, by_products
 from selftrain.sampling.local.decoding import (
     Decoder,
@@ -163,6 +164,12 @@ def test_a_class_that_keeps_its_window_in_a_mask_does_not_fit() -> None:
     windowed["layer_types"] = ["sliding_attention", "full_attention"]
     assert not can_share(made(Qwen2MoeConfig(**sizes, **windowed)))
     assert can_share(made(Qwen2MoeConfig(**sizes)))
+
+
+@pytest.mark.parametrize("kind", ["bert", "mamba"])
+def test_what_answers_otherwise_token_by_token_is_refused(kind: str) -> None:
+    with pytest.raises(UsageError, match="cannot be sampled from here"):
+        can_share(made(CONFIGS[kind]))
 
 
 def test_a_gpt_neo_that_shares_is_gone_with_its_last_user() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from selftrain.errors import RunError
 from selftrain.sampling.local.drawing import draw
 
 
@@ -39,3 +40,14 @@ def test_temperature_0_takes_the_likeliest_and_tells_its_log_probability() -> No
 def test_log_probabilities_are_at_temperature_1_whatever_is_drawn_at() -> None:
     _, logprobs = draw(torch.tensor([[0.0, 1.0]]), np.array([0.0]), 0.1)
     assert logprobs[0] == pytest.approx(-np.log(1 + np.e), abs=1e-6)
+
+
+@pytest.mark.parametrize("temperature", [0, 1.0])
+@pytest.mark.parametrize("spoilt", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_refused(spoilt: float, temperature: float) -> None:
+    with pytest.raises(RunError, match="no numbers"):
+        draw(torch.tensor([[0.0, spoilt, 1.0]]), np.array([0.5]), temperature)
+
+
+def test_a_temperature_next_to_none_takes_the_likeliest() -> None:
+    assert drawn(torch.tensor([0.0, 2.0, 1.0]), 0.999, temperature=1e-45) == 1

@@ -1,5 +1,6 @@
 """The key of a server: sent where it is configured to be, with nothing else of the environment, and never shown."""
 
+import json
 import logging
 
 import pytest
@@ -9,6 +10,7 @@ from served import NAME, QUICK, REQUESTS, connected, draw, serving
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
 from selftrain.sampling.server.connect import connect
+from selftrain.sampling.server.retry import masked, masked_body
 
 KEY = "sk-a-key-that-nobody-sees"
 
@@ -75,3 +77,21 @@ def test_a_key_that_cannot_be_one_is_refused_without_showing_it(
     with pytest.raises(UsageError, match="holds no key") as caught:
         connect(ModelConfig(name=NAME, server="http://127.0.0.1:1/v1"), QUICK)
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [KEY, "sk-a\"b\\c'd%20&x"])
+def test_an_answer_that_repeats_the_key_is_masked_however_it_is_written(key: str) -> None:
+    for written in (key, repr(key), json.dumps(key), str({"detail": key})):
+        assert "***" in masked(written, key)
+        assert key not in masked(written, key)
+    body = json.dumps({"choices": [{"text": f"x = {key}"}]}).encode()
+    assert "sk-a" not in masked_body(body, key).decode()
+    json.loads(masked_body(body, key))
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:x/v1", "http://[::1", "http://.../v1", "http://host\n/v1", "host/v1"]
+)
+def test_an_address_that_is_none_is_refused_in_a_sentence(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        connect(ModelConfig(name=NAME, server=url), QUICK)
