@@ -306,8 +306,8 @@ def test_puzzles_without_a_reference_solution_are_refused_in_one_sentence(
 ) -> None:
     bare = [replace(puzzle, solutions=()) for puzzle in read_builtin("train")[:5]]
     write_puzzles(tmp_path / "bare.jsonl", bare)
-    for where in ((), ("model.server=http://localhost:1/v1",)):
-        settings = [f"puzzles.train={tmp_path / 'bare.jsonl'}", "model.device=cpu", *where]
+    for where in ("model.device=cpu", "model.server=http://localhost:1/v1"):
+        settings = [f"puzzles.train={tmp_path / 'bare.jsonl'}", where]
         assert main(["doctor", "builtin:tiny", *settings]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "none of 5 puzzles has a reference solution" in line
