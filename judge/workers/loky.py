@@ -23,5 +23,6 @@ def loky_workers(num_workers: int) -> closing[Workers]:
         backend="loky",
         batch_size=1,
         initializer=end_with_parent,
+        initargs=(os.getpid(),),
     )
     return closing(Workers(open_pool, (BrokenProcessPool,)))

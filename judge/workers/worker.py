@@ -67,13 +67,14 @@ def call_in_worker(task: tuple[Callable[[T], R], T]) -> Returned[R]:
     return Returned(socket.gethostname(), identity(), function(item))
 
 
-def end_with_parent() -> None:
+def end_with_parent(parent: int | None = None) -> None:
     """Let this worker end soon after its parent does; loky's would wait for minutes or for ever.
 
-    Ctrl-C reaches it too, but it is the parent's to answer. A Ray worker's parent is its node.
+    Who starts it says its own process number, since it may be gone before the worker can ask.
+    Ctrl-C reaches a worker too, but is the parent's to answer. A Ray worker's parent is its node.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = os.getppid()
+    parent = os.getppid() if parent is None else parent
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -155,3 +155,14 @@ for _ in judge_many(pairs, num_workers=2):
     # The pipe ends when the last worker has gone.
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
+
+
+def test_a_worker_whose_parent_was_killed_while_it_started_ends_too() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", ""])
+    parent.wait()
+    code = (
+        "import threading, judge.workers.worker as worker\n"
+        f"worker.end_with_parent({parent.pid})\n"
+        "threading.Event().wait(30)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
