@@ -1,6 +1,6 @@
 """Settings that are right one by one and contradict each other: refused in one sentence.
 
-What a setting may be by itself is said in config.py.
+What a setting may be by itself is said in the package config.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
 """Read a configuration: YAML, then the command line; refuse what does not fit in one sentence.
 
-The settings and their defaults are in config.py, what contradicts what in config_checks.py.
+The settings and their defaults are in the package config, what contradicts what in
+config_checks.py.
 """
 
 import difflib
