@@ -47,6 +47,7 @@ MAY_TRAIN = {
     "selftrain/sampling/local/reading.py",
     "selftrain/sampling/local/shared_prefix.py",
     "selftrain/sampling/local/stopping.py",
+    "selftrain/sampling/templates.py",
     "selftrain/sampling/vllm.py",
     "selftrain/sampling/vllm_start.py",
     "selftrain/verifier/learning/adapter.py",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Tell, ignore
 
 NAMES = ("a", "b", "c", "d", "k", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w", "z")
 UNDONE = {"+": "-", "-": "+", "*": "//", "^": "^"}
@@ -60,18 +61,23 @@ class Script:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Write one completion a request."""
         del temperature, max_new_tokens
-        return [self._complete(request, advance) for request in requests]
+        done = []
+        for place, request in enumerate(requests):
+            done.append(self._complete(request))
+            tell(place, done[-1])
+            advance(1)
+        return done
 
-    def _complete(self, request: Request, advance: Callable[[int], object]) -> Completion:
+    def _complete(self, request: Request) -> Completion:
         random = Random(request.seed)
         proposes = request.prompt.endswith("(")
         text = (
             propose(random, self.shares) if proposes else solve(random, request.prompt, self.shares)
         )
-        advance(1)
         return Completion(text, FinishReason.STOP, len(text) // 3, -random.random() * len(text))
 
 

@@ -26,6 +26,19 @@ class FinishReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """Says that a prompt is a message to be answered, not a definition to go on with.
+
+    The prompt goes through the model's chat template where there is one, and the answer ends where
+    the model ends it. A chat server is asked for the message as it is.
+    """
+
+    schema: str | None = None
+    """JSON schema that the answer should follow, as text. It is asked for where a server can; a
+    reply may break it all the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One completion to draw."""
 
@@ -33,6 +46,8 @@ class Request:
     """Text to go on from; a prompt that many requests share is read once."""
     seed: int
     """All that the draw depends on besides prompt, model and settings, 0 to 2^63 - 1."""
+    message: Message | None = None
+    """Set where the prompt is a message; None where it is a definition that breaks off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,14 @@ def ran_past(text: str) -> bool:
     return _COLUMN_ZERO.search(text) is not None
 
 
+Tell = Callable[[int, Completion], object]
+"""Is told a completion and the place of its request."""
+
+
+def ignore(place: int, completion: Completion) -> None:
+    """Take no note of a completion."""
+
+
 class Sampler(Protocol):
     """Draws completions; a real model, a server, or a script in a test."""
 
@@ -72,11 +95,13 @@ class Sampler(Protocol):
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request, in the order of the requests.
 
         Temperature 0 takes the likeliest token. `advance` is told how many completions were just
-        finished.
+        finished, `tell` the place and the completion of each, once, as soon as it is final. It may
+        be called in another thread, never in two at a time.
         """
         ...
 

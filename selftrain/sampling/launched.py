@@ -15,7 +15,7 @@ from selftrain import models
 from selftrain.config import ModelConfig
 from selftrain.errors import UsageError
 from selftrain.processes import Crew, Held
-from selftrain.sampling.completion import Completion, Request, Sampler
+from selftrain.sampling.completion import Completion, Request, Sampler, Tell, ignore
 
 _PIECES = 4
 """A prompt's samples stay in one process unless they are more than one of so many pieces of a
@@ -45,10 +45,11 @@ class SpreadSampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`.
 
-        `advance` hears of this process's part as it is drawn, and of the others' when all is.
+        `advance` and `tell` hear of this process's part as it is drawn, of the others' when all is.
         """
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         sizes = dict(zip(prompts, self.count_tokens(prompts), strict=True)) if prompts else {}
@@ -58,9 +59,12 @@ class SpreadSampler:
             [([requests[i] for i in part], temperature, max_new_tokens) for part in parts],
             self._held,
             advance=advance,
+            hear=lambda one: tell(parts[0][one[0]], one[1]),
         )
         advance(len(requests) - len(parts[0]))
         drawn = dict(zip(chain(*parts), chain(*found), strict=True))
+        for place in chain(*parts[1:]):
+            tell(place, drawn[place])
         return [drawn[i] for i in range(len(requests))]
 
 
@@ -139,8 +143,13 @@ def _sample_part(
     max_new_tokens: int,
     *,
     advance: Callable[[int], object],
+    hear: Callable[[tuple[int, Completion]], object],
 ) -> list[Completion]:
-    """Draw one process's part."""
+    """Draw one process's part; `hear` is told what `tell` is, as one, as listeners are told."""
     return sampler.sample(
-        requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+        requests,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        advance=advance,
+        tell=lambda place, completion: hear((place, completion)),
     )

@@ -5,7 +5,7 @@ It draws nothing itself, but puts on a bill what a server was asked for.
 
 from collections.abc import Callable, Sequence
 
-from selftrain.sampling.completion import Completion, Request, Sampler
+from selftrain.sampling.completion import Completion, Request, Sampler, Tell, ignore
 from selftrain.sampling.spending import Bill, Billed, since
 
 
@@ -24,13 +24,18 @@ class LazySampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`."""
         sampler = self._sampler()
         before = sampler.spent if isinstance(sampler, Billed) else None
         try:
             return sampler.sample(
-                requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+                requests,
+                temperature=temperature,
+                max_new_tokens=max_new_tokens,
+                advance=advance,
+                tell=tell,
             )
         finally:
             if isinstance(sampler, Billed) and before is not None:

@@ -1,10 +1,11 @@
 """Sampling by vLLM, in this process: the extra `selftrain[vllm]`, for CUDA.
 
-Prompts are tokenized here, as transformers' sampler does it; vLLM reads a shared prompt once and
-fills its own batches. An adapter is served over its base model, not merged. Each completion has its
-own seed, so it does not depend on its batch but for rounding; a GPU rounds otherwise in another
-batch, so two runs need not agree in every token, unless VLLM_BATCH_INVARIANT=1 is set. Written
-against vLLM 0.30, the last that takes transformers 5.24, and started in vllm_start.py.
+Prompts are tokenized as transformers' sampler does it (templates.py); vLLM reads a shared prompt
+once and fills its own batches. An adapter is served over its base model, not merged. Each
+completion has its own seed, so it does not depend on its batch but for rounding; a GPU rounds
+otherwise in another batch, so two runs need not agree in every token, unless VLLM_BATCH_INVARIANT=1
+is set. Written against vLLM 0.30, the last that takes transformers 5.24, and started in
+vllm_start.py.
 """
 
 import weakref
@@ -12,7 +13,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from selftrain.errors import RunError
-from selftrain.sampling.completion import TOO_LONG, Completion, FinishReason, Request, ran_past
+from selftrain.sampling.completion import (
+    TOO_LONG,
+    Completion,
+    FinishReason,
+    Message,
+    Request,
+    Tell,
+    ignore,
+    ran_past,
+)
+from selftrain.sampling.templates import encode_prompts, end_of_turn
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -43,6 +54,7 @@ class VllmSampler:
         self._tokenizer = tokenizer
         self._adapter = adapter
         self._context_tokens = context_tokens
+        self._end_of_turn = end_of_turn(tokenizer)
         # Waiting for the collector of cycles would leave no room for the training that comes next.
         weakref.finalize(self, llm.llm_engine.engine_core.shutdown)
 
@@ -53,7 +65,7 @@ class VllmSampler:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, as the model reads it."""
-        return [len(tokens) for tokens in self._encode(texts)]
+        return [len(one) for one in encode_prompts(self._tokenizer, [Request(t, 0) for t in texts])]
 
     def sample(
         self,
@@ -62,31 +74,31 @@ class VllmSampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`. The text ends before a stop string.
 
-        Raises RunError where vLLM fails.
+        `tell` hears of all when all are drawn: vLLM's numbers say only then which is which. Raises
+        RunError where vLLM fails.
         """
-        prompts = list(dict.fromkeys(request.prompt for request in requests))
-        tokens = dict(zip(prompts, self._encode(prompts), strict=True))
+        prompts = encode_prompts(self._tokenizer, requests)
         room = self._context_tokens - max_new_tokens
-        fitting = [i for i, one in enumerate(requests) if len(tokens[one.prompt]) <= room]
+        fitting = [i for i, prompt in enumerate(prompts) if len(prompt) <= room]
         advance(len(requests) - len(fitting))
         completions = [TOO_LONG] * len(requests)
         outputs = self._run(
-            [{"prompt_token_ids": tokens[requests[i].prompt]} for i in fitting],
-            [_parameters(requests[i].seed, temperature, max_new_tokens) for i in fitting],
+            [{"prompt_token_ids": prompts[i]} for i in fitting],
+            [
+                _parameters(requests[i], temperature, max_new_tokens, self._end_of_turn)
+                for i in fitting
+            ],
             advance,
         )
         for i, output in zip(fitting, outputs, strict=True):
-            completions[i] = _completion(output.outputs[0])
+            completions[i] = _completion(output.outputs[0], requests[i])
+        for place, completion in enumerate(completions):
+            tell(place, completion)
         return completions
-
-    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        if not texts:
-            return []
-        encoded: list[list[int]] = self._tokenizer(list(texts), verbose=False)["input_ids"]
-        return encoded
 
     def _run(
         self, prompts: list[Any], parameters: list[Any], advance: Callable[[int], object]
@@ -113,14 +125,17 @@ class VllmSampler:
         return sorted(done, key=lambda output: int(output.request_id))
 
 
-def _parameters(seed: int, temperature: float, max_new_tokens: int) -> Any:
+def _parameters(
+    request: Request, temperature: float, max_new_tokens: int, turn_end: int | None
+) -> Any:
     from vllm import SamplingParams
 
+    ends = {"stop": list(STOP)} if request.message is None else _ends(request.message, turn_end)
     return SamplingParams(
-        seed=seed,
+        seed=request.seed,
         temperature=temperature,
         max_tokens=max_new_tokens,
-        stop=list(STOP),
+        **ends,
         logprobs=0,  # those of the tokens drawn, and no others
         flat_logprobs=True,
         skip_special_tokens=False,
@@ -128,11 +143,22 @@ def _parameters(seed: int, temperature: float, max_new_tokens: int) -> Any:
     )
 
 
-def _completion(output: Any) -> Completion:
+def _ends(message: Message, turn_end: int | None) -> dict[str, Any]:
+    """Say what ends the answer to a message, beside end-of-text, and what it should look like."""
+    ends: dict[str, Any] = {} if turn_end is None else {"stop_token_ids": [turn_end]}
+    if message.schema is not None:
+        from vllm.sampling_params import StructuredOutputsParams
+
+        ends["structured_outputs"] = StructuredOutputsParams(json=message.schema)
+    return ends
+
+
+def _completion(output: Any, request: Request) -> Completion:
     """Make a completion of vLLM's; its text lacks the end-of-text token, its tokens do not."""
     if output.finish_reason not in ("stop", "length"):
         raise RunError(f"vLLM ended a completion for a reason of its own: {output.finish_reason}.")
-    stopped = output.finish_reason == "stop" or ran_past(output.text)
+    past = request.message is None and ran_past(output.text)
+    stopped = output.finish_reason == "stop" or past
     return Completion(
         text=output.text,
         finish_reason=FinishReason.STOP if stopped else FinishReason.LENGTH,

@@ -82,14 +82,23 @@ def draw(model: str) -> dict[str, Any]:
     from selftrain.config import ModelConfig
     from selftrain.processes import current_crew
     from selftrain.sampling import Request
+    from selftrain.sampling.completion import Message
 
     crew = current_crew()
     assert crew is not None
     config = ModelConfig(name=model, device="cpu", dtype="float32", batch_size=4)
     requests = [Request(PROMPTS[i % 3], seed=i) for i in range(24)] + [Request("f(" * 600, 0)]
+    requests += [Request(PROMPTS[1], seed=i, message=Message("{}")) for i in range(4)]
     advanced: list[int] = []
+    told: list[tuple[int, Any]] = []
     sampler = models.load_sampler(config)
-    spread = sampler.sample(requests, temperature=0.9, max_new_tokens=24, advance=advanced.append)
+    spread = sampler.sample(
+        requests,
+        temperature=0.9,
+        max_new_tokens=24,
+        advance=advanced.append,
+        tell=lambda *one: told.append(one),
+    )
     alone = models.load_local_sampler(config).sample(
         requests, temperature=0.9, max_new_tokens=24, advance=ignore
     )
@@ -97,7 +106,8 @@ def draw(model: str) -> dict[str, Any]:
     del sampler
     held.append(crew.each(num_held, [()] * 2, advance=ignore)[1])
     drawn = {"spread": rows(spread), "alone": rows(alone), "advanced": sum(advanced)}
-    return {**drawn, "held": held}
+    in_order = [one for _, one in sorted(told, key=lambda one: one[0])]
+    return {**drawn, "told": rows(in_order), "held": held}
 
 
 def said(rank: int, error: type[Exception]) -> list[str]:

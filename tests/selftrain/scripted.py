@@ -14,6 +14,7 @@ from puzzles import Puzzle
 from puzzles.builtin.family import draw_instance
 from puzzles.builtin.read import FAMILIES, read_builtin
 from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Tell, ignore
 
 NOT_KEPT = {
     "syntax": "x: int):\n    return x +",
@@ -61,11 +62,13 @@ class ScriptedSampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         done = []
-        for request in requests:
+        for place, request in enumerate(requests):
             self.requests.append(request)
             done.append(self._complete(request, temperature))
+            tell(place, done[-1])
             advance(1)
         return done
 

@@ -21,7 +21,7 @@ from selftrain.sampling.server.retry import Patience
 from selftrain.sampling.server.sampler import ServerSampler
 
 NAME = "codex"
-FAILURES = ("500", "429", "429 in 0.3 s", "429 in an hour", "429 until a date", "no money", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "reset", "stall", "hang", "400", "401", "too long")  # fmt: skip
+FAILURES = ("500", "429", "429 in 0.3 s", "429 in an hour", "429 until a date", "no money", "cut JSON", "no choices", "no text", "aborted", "not JSON", "drop", "reset", "stall", "hang", "400", "401", "too long", "content_filter", "content_policy_violation")  # fmt: skip
 """What the next request may meet; after the last of those told, all is well."""
 
 
@@ -59,10 +59,14 @@ class Served:
     """Whether all completions of a request are the first."""
     refuses: Mapping[str, str] = field(default_factory=dict)
     """Settings that it does not take, each with what it says."""
+    names_param: bool = True
+    """Whether a refusal has the setting's name in a field of its own."""
     usage: bool = True
     """Whether it counts tokens; as llama.cpp does, the first completion's alone."""
     reply: Callable[[str], str] = lambda text: text
     """What a chat makes of a completion."""
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """What a chat's message holds beside its text, or in its place."""
     breaks_after: int | None = None
     """Answers after which it breaks every connection that asks for completions."""
     is_down: bool = False
@@ -146,7 +150,8 @@ class _Handler(BaseHTTPRequestHandler):
             )
         for name, said in served.refuses.items():
             if name in body:
-                return self.answer(400, {"error": {"message": said, "param": name}})
+                param = name if served.names_param else None
+                return self.answer(400, {"error": {"message": said, "param": param}})
         served.num_answered += 1
         self.answer(200, self.complete(body))
 
@@ -180,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if form == "completions"
                 else {"content": [{"logprob": done.sum_logprob}, {"logprob": -1.0}]}
             )
-        written = {"message": {"role": "assistant", "content": served.reply(text)}} if chat else {"text": text}  # fmt: skip
+        written = {"message": {"role": "assistant", "content": served.reply(text), **served.beside}} if chat else {"text": text}  # fmt: skip
         return {**written, "finish_reason": str(done.finish_reason), "logprobs": logprobs}
 
     def fail(self, failure: str, body: dict[str, Any]) -> None:
@@ -211,6 +216,9 @@ class _Handler(BaseHTTPRequestHandler):
             )
         elif failure == "too long":
             message["error"]["message"] = "This model's maximum context length is 64 tokens."
+            self.answer(400, message)
+        elif failure.startswith("content_"):
+            message["error"]["code"] = failure
             self.answer(400, message)
         elif failure == "no money":
             message["error"]["code"] = "insufficient_quota"

@@ -17,6 +17,7 @@ from selftrain.files import Row, read_rows
 from selftrain.humaneval import cut_function, read_functions
 from selftrain.puzzle_source import read_split
 from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Tell, ignore
 
 PROMPT = 'def double(x):\n    """ Double x. """\n'
 
@@ -76,10 +77,14 @@ class FromCanonical:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         self.requests += requests
         advance(len(requests))
-        return [self._complete(request, temperature) for request in requests]
+        done = [self._complete(request, temperature) for request in requests]
+        for place, completion in enumerate(done):
+            tell(place, completion)
+        return done
 
     def is_right(self, request: Request) -> bool:
         return random.Random(request.seed).random() < self.right

@@ -69,6 +69,7 @@ def orders(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> dict[s
 
 def test_two_processes_draw_what_one_draws(orders: dict[str, Any]) -> None:
     assert orders["spread"] == orders["alone"]
+    assert orders["told"] == orders["alone"]
     assert {row[1] for row in orders["alone"]} == {"length", "stop", "prompt_too_long"}
     assert orders["advanced"] == len(orders["alone"])
 

@@ -21,6 +21,8 @@ class Row:
     prompt: list[int]
     """Tokens."""
     seed: int
+    is_message: bool = False
+    """Whether a line in column 0 ends nothing."""
 
 
 class Told:
@@ -49,7 +51,10 @@ class Told:
 
 
 class Batch:
-    """Rows that are drawn together: what was drawn so far, and which rows go on."""
+    """Rows that are drawn together: what was drawn so far, and which rows go on.
+
+    `places` says which rows are still here; `going` and `at_line_start` are of these.
+    """
 
     def __init__(self, rows: list[Row], max_new_tokens: int) -> None:
         self.rows = rows
@@ -61,6 +66,7 @@ class Batch:
         self.places = np.arange(len(rows))
         self.going = np.ones(len(rows), dtype=np.bool_)
         self.at_line_start = np.zeros(len(rows), dtype=np.bool_)
+        self.are_messages = np.array([row.is_message for row in rows], dtype=np.bool_)
 
     def compact(self) -> NDArray[np.intp] | None:
         """Drop finished rows once they are many; give the positions that stay, None if all do."""

@@ -3,7 +3,8 @@
 A prompt that is sampled many times is read once, and what prompts have in common too (decoding.py).
 Finished rows leave the batch. Every row draws from numbers of its own seed (drawing.py), so a
 sample does not depend on what else is in its batch, but for rounding. Where memory runs out,
-batches become smaller. Where a definition ends is decided in stopping.py.
+batches become smaller. Where a definition ends is decided in stopping.py; a message is answered to
+the end of the model's turn, and how it reaches the model stands in templates.py.
 """
 
 import logging
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from selftrain.errors import RunError
-from selftrain.sampling.completion import TOO_LONG, Completion, FinishReason, Request
+from selftrain.sampling.completion import TOO_LONG, Completion, FinishReason, Request, Tell, ignore
 from selftrain.sampling.local.batch import Batch, Row, Told
 from selftrain.sampling.local.decoding import (
     CommonPrefix,
@@ -30,6 +31,7 @@ from selftrain.sampling.local.decoding import (
 )
 from selftrain.sampling.local.drawing import draw
 from selftrain.sampling.local.stopping import DefinitionEnd
+from selftrain.sampling.templates import encode_prompts, end_of_turn
 
 _LOG = logging.getLogger(__name__)
 FEWEST_COMMON = 16
@@ -59,7 +61,12 @@ class TransformersSampler:
             )
         self._common: CommonPrefix | None = None
         self._end = DefinitionEnd(tokenizer, model.config.get_text_config().vocab_size)
-        self._end_of_text = np.array(sorted(_end_tokens(model, tokenizer)), dtype=np.int64)
+        ends = _end_tokens(model, tokenizer)
+        self._end_of_text = np.array(sorted(ends), dtype=np.int64)
+        turn = end_of_turn(tokenizer)
+        self._end_of_turn = np.array(
+            sorted(ends if turn is None else ends | {turn}), dtype=np.int64
+        )
 
     @property
     def context_tokens(self) -> int:
@@ -78,26 +85,23 @@ class TransformersSampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`."""
-        prompts = list(dict.fromkeys(request.prompt for request in requests))
-        tokens = (
-            dict(zip(prompts, self._tokenizer(prompts, verbose=False)["input_ids"], strict=True))
-            if prompts
-            else {}
-        )
+        prompts = encode_prompts(self._tokenizer, requests)
         completions: list[Completion | None] = [None] * len(requests)
         fitting: list[Row] = []
-        for index, request in enumerate(requests):
-            prompt = tokens[request.prompt]
+        for index, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
             if len(prompt) + max_new_tokens > self._context_tokens:
                 completions[index] = TOO_LONG
+                tell(index, TOO_LONG)
                 advance(1)
             else:
-                fitting.append(Row(index, prompt, request.seed))
+                fitting.append(Row(index, prompt, request.seed, request.message is not None))
         for rows, batch in self._batches(fitting, temperature, max_new_tokens, advance):
             for row, completion in zip(rows, self._completions(batch), strict=True):
                 completions[row.index] = completion
+                tell(row.index, completion)
         return [completion for completion in completions if completion is not None]
 
     def _batches(
@@ -199,7 +203,12 @@ class TransformersSampler:
         """Note what was drawn for the rows that go on; give how many of them are now finished."""
         going = batch.going
         crossed, batch.at_line_start = self._end.update(batch.at_line_start, drawn)
-        stopped = crossed | np.isin(drawn, self._end_of_text)
+        are_messages = batch.are_messages[batch.places]
+        stopped = np.where(
+            are_messages,
+            np.isin(drawn, self._end_of_turn),
+            crossed | np.isin(drawn, self._end_of_text),
+        )
         places = batch.places[going]
         batch.tokens[places, step] = drawn[going]
         batch.num_tokens[places] = step + 1
@@ -212,7 +221,8 @@ class TransformersSampler:
         """Decode each row after its prompt's last token, so that no leading blank is dropped."""
         for place, row in enumerate(batch.rows):
             tokens = batch.tokens[place, : batch.num_tokens[place]].tolist()
-            ended = bool(tokens) and tokens[-1] in self._end_of_text
+            ends = self._end_of_turn if row.is_message else self._end_of_text
+            ended = bool(tokens) and tokens[-1] in ends
             anchor = row.prompt[-1:]
             text = str(self._tokenizer.decode([*anchor, *(tokens[:-1] if ended else tokens)]))
             yield Completion(

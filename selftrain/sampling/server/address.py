@@ -24,6 +24,7 @@ from selftrain.sampling.server.answers import (
     read_answer,
     read_cards,
     read_count,
+    withheld,
 )
 from selftrain.sampling.server.asking import (
     DIALECTS,
@@ -32,9 +33,10 @@ from selftrain.sampling.server.asking import (
     body,
     refused_settings,
     says_too_long,
+    says_withheld,
+    schema_of,
     without,
 )
-from selftrain.sampling.server.chat import continuation
 from selftrain.sampling.server.retry import NoAnswer, Server, ask, masked_body, refused
 from selftrain.sampling.spending import Bill, Prices, priced
 
@@ -139,7 +141,8 @@ class Address:
         answer = None
         while answer is None:
             most = min(num, self._most_choices)
-            asked = without(body(how, self._name, prompt, most, seed), self._spared)
+            whole = body(how, self._name, prompt, most, seed) | schema_of(how, self._dialect)
+            asked = without(whole, self._spared)
             answer = ask(partial(self._once, how, asked), self.server, stopped)
         count = answer.completion_tokens if most == 1 else None
         some = [self._completion(prompt, one, count, how, stopped) for one in answer.choices]
@@ -154,6 +157,8 @@ class Address:
         except APIStatusError as error:
             if says_too_long(error):
                 raise TooLong from None
+            if says_withheld(error):
+                return withheld(asked["n"])
             if refused(error) and (self._spare(error, asked) or self._ask_for_fewer(asked["n"])):
                 return None
             raise
@@ -192,14 +197,14 @@ class Address:
         self, prompt: str, choice: Choice, count: int | None, how: Drawing, stopped: Event
     ) -> Completion:
         """Make the record; tokens are those with log-probabilities, else counted, else guessed."""
-        text = continuation(prompt, choice.text) if how.api == "chat" else choice.text
+        text = how.part(prompt, choice.text)
         if choice.logprobs is not None or count is not None:
             num_tokens = count or 0
         elif self.tokenizes:
             num_tokens = self.count(choice.text, stopped, special=False)
         else:
             num_tokens = estimate(choice.text)
-        return completion_of(choice, text, num_tokens)
+        return completion_of(choice, text, num_tokens, is_message=how.message is not None)
 
     def _charge(self, answer: Answer, size: int, num_tokens: int) -> None:
         prompt = size if answer.prompt_tokens is None else answer.prompt_tokens

@@ -61,13 +61,21 @@ def read_answer(body: bytes, num: int, *, chat: bool = False) -> Answer:
     return Answer(tuple(choices), usage.prompt_tokens, usage.completion_tokens)
 
 
-def completion_of(choice: Choice, text: str, num_tokens: int) -> Completion:
-    """Make the record of a choice. `text` is what goes on with the prompt: of a chat, a part.
+def withheld(num: int) -> Answer:
+    """Give what a server said that would not answer: nothing, so often."""
+    return Answer((Choice("", FinishReason.CONTENT_FILTER, ()),) * num, 0, 0)
 
-    `num_tokens` counts where the server told no log-probabilities.
+
+def completion_of(
+    choice: Choice, text: str, num_tokens: int, *, is_message: bool = False
+) -> Completion:
+    """Make the record of a choice. `text` is what answers the prompt: of a chat, a part.
+
+    `num_tokens` counts where the server told no log-probabilities. The answer to a message may hold
+    lines in column 0.
     """
     reason = choice.finish_reason
-    if reason is FinishReason.LENGTH and ran_past(text):
+    if reason is FinishReason.LENGTH and not is_message and ran_past(text):
         reason = FinishReason.STOP
     logprobs = choice.logprobs
     return Completion(
@@ -147,7 +155,9 @@ class _TextChoice(BaseModel):
 
 class _Message(BaseModel):
     content: InstanceOf[str] | None = None
-    """None where a model thought or refused and wrote nothing."""
+    """None where a model thought or refused and wrote nothing; its thoughts are no part of it."""
+    refusal: str | None = None
+    """Why it will not answer, of OpenAI."""
 
 
 class _ChatChoice(BaseModel):
@@ -157,6 +167,8 @@ class _ChatChoice(BaseModel):
     logprobs: _Logprobs | None = None
 
     def read(self) -> Choice:
+        if self.message.refusal:
+            return _choice("", "content_filter", self.logprobs)
         return _choice(self.message.content or "", self.finish_reason, self.logprobs)
 
 

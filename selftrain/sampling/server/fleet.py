@@ -25,12 +25,18 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ended(Generic[Result]):
-    """A piece of work that is done, or a failure that ends all."""
+class _Done(Generic[Result]):
+    """A piece of work that is done."""
 
     number: int
-    result: Result | None
-    error: BaseException | None
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A failure that ends all."""
+
+    error: BaseException
 
 
 def spread(
@@ -38,35 +44,39 @@ def spread(
     keys: Sequence[str],
     addresses: Sequence[Address],
     concurrency: int,
-    advance: Callable[[int], object],
+    heard: Callable[[int, Result], object],
 ) -> list[Result]:
     """Do a piece of work for each key, `concurrency` at once at each address; give their results.
 
-    `advance` is told the number of each piece that is done. The first failure ends the rest and is
-    raised, but for NoAnswer while another address answers.
+    `heard` is told the number and the result of each piece that is done, in this thread. The first
+    failure ends the rest and is raised, but for NoAnswer while another address answers; what was
+    done by then is told of before.
     """
     work = _Work(keys, addresses)
-    ended: SimpleQueue[_Ended[Result]] = SimpleQueue()
+    ended: SimpleQueue[_Done[Result] | _Failed] = SimpleQueue()
     for place, address in enumerate(addresses):
         for _ in range(0 if address.is_dead else min(concurrency, len(keys))):
             # Daemons: one that hangs on a dead address holds up nobody's end.
             Thread(target=_labour, args=(do, work, place, ended), daemon=True).start()
-    results: dict[int, Result | None] = {}
+    results: dict[int, Result] = {}
+    failure: BaseException | None = None
     try:
-        while len(results) < len(keys):
+        while len(results) < len(keys) and (failure is None or not ended.empty()):
             one = ended.get()
-            if one.error is not None:
-                raise one.error
-            if one.number not in results:
+            if isinstance(one, _Failed):
+                failure = failure or one.error
+            elif one.number not in results:
                 results[one.number] = one.result
-                advance(one.number)
+                heard(one.number, one.result)
     finally:
         work.stop()
-    return [results[number] for number in range(len(keys))]  # type: ignore[misc]
+    if failure is not None and len(results) < len(keys):
+        raise failure
+    return [results[number] for number in range(len(keys))]
 
 
 def _labour(
-    do: Do[Result], work: "_Work", place: int, ended: "SimpleQueue[_Ended[Result]]"
+    do: Do[Result], work: "_Work", place: int, ended: "SimpleQueue[_Done[Result] | _Failed]"
 ) -> None:
     """Work at one address until there is nothing left, or it is dead."""
     while (number := work.take(place)) is not None:
@@ -74,13 +84,13 @@ def _labour(
             result = do(work.addresses[place], number, work.stopped[place])
         except NoAnswer as error:
             if not work.give_up(place, error.what):
-                ended.put(_Ended(number, None, error))
+                ended.put(_Failed(error))
             return
         except BaseException as error:
-            ended.put(_Ended(number, None, error))
+            ended.put(_Failed(error))
             return
         work.finish(place, number)
-        ended.put(_Ended(number, result, None))
+        ended.put(_Done(number, result))
 
 
 class _Work:

@@ -9,14 +9,14 @@ fleet.py.
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Literal
 
 from cachetools import LRUCache
 
 from selftrain.errors import UsageError
-from selftrain.sampling.completion import TOO_LONG, Completion, Request
+from selftrain.sampling.completion import TOO_LONG, Completion, Message, Request, Tell, ignore
 from selftrain.sampling.server import chat
 from selftrain.sampling.server.address import Address, TooLong
 from selftrain.sampling.server.answers import estimate
@@ -39,6 +39,8 @@ class _Together:
     """Which requests these are."""
     seed: int
     """Seed of the first; each other has the next."""
+    message: Message | None = None
+    """As in `Request`."""
 
 
 class ServerSampler:
@@ -86,7 +88,7 @@ class ServerSampler:
         def count(address: Address, number: int, stopped: Event) -> int:
             return address.count(new[number], stopped)
 
-        counted = spread(count, new, self._addresses, self._concurrency, lambda _: None)
+        counted = spread(count, new, self._addresses, self._concurrency, lambda *_: None)
         known.update(zip(new, counted, strict=True))
         self._counts.update(known)
         return [known[text] for text in texts]
@@ -98,6 +100,7 @@ class ServerSampler:
         temperature: float,
         max_new_tokens: int,
         advance: Callable[[int], object],
+        tell: Tell = ignore,
     ) -> list[Completion]:
         """Draw one completion a request; see `Sampler`. The text ends before a stop sequence.
 
@@ -113,14 +116,20 @@ class ServerSampler:
 
         def draw(address: Address, number: int, stopped: Event) -> list[Completion]:
             asked = together[number]
-            return self._draw(address, asked, sizes[asked.prompt], how, stopped)
+            like = replace(how, message=asked.message)
+            return self._draw(address, asked, sizes[asked.prompt], like, stopped)
+
+        def heard(number: int, completions: list[Completion]) -> None:
+            for place, completion in zip(together[number].places, completions, strict=True):
+                tell(place, completion)
+            advance(len(completions))
 
         drawn = spread(
             draw,
             [asked.prompt for asked in together],
             self._addresses,
             self._concurrency,
-            lambda number: advance(len(together[number].places)),
+            heard,
         )
         return _apart(together, drawn)
 
@@ -129,10 +138,13 @@ class ServerSampler:
     ) -> list[Completion]:
         """Draw what is asked together at one address, where there is room."""
         num = len(asked.places)
-        if size + how.max_new_tokens > self.context_tokens:
+        around, room = self._around, self.context_tokens
+        if how.message is not None and self._api == "chat":
+            around, room = chat.TEMPLATE_TOKENS, self._whole_context - chat.TEMPLATE_TOKENS
+        if size + how.max_new_tokens > room:
             return [TOO_LONG] * num
         try:
-            return address.draw(asked.prompt, size + self._around, num, asked.seed, how, stopped)
+            return address.draw(asked.prompt, size + around, num, asked.seed, how, stopped)
         except TooLong:
             return [TOO_LONG] * num
 
@@ -171,25 +183,28 @@ def _apart(together: Sequence[_Together], drawn: Sequence[list[Completion]]) -> 
 def group(requests: Sequence[Request], most: int) -> list[_Together]:
     """Take requests of one prompt together, at most so many, each group with seeds of its own.
 
+    A message stands alone, so that its answer is told of as soon as it is there.
     Seeds of 63 bits are folded to the 31 that every server takes, 1 to 2^31 - 1, and stepped by
     `most`. Two groups of one prompt that would share a seed would draw a sample twice; the later
     takes the next seeds.
     """
     num_steps = _MOST_SEEDS // most
     by_prompt: dict[str, list[int]] = {}
+    groups = []
     for place, request in enumerate(requests):
-        by_prompt.setdefault(request.prompt, []).append(place)
-    groups = [
-        places[start : start + most]
-        for places in by_prompt.values()
-        for start in range(0, len(places), most)
-    ]
+        if request.message is None:
+            by_prompt.setdefault(request.prompt, []).append(place)
+        else:
+            groups.append([place])
+    for places in by_prompt.values():
+        groups += [places[start : start + most] for start in range(0, len(places), most)]
     taken: dict[tuple[str, int], int] = {}
     together = []
     for places in sorted(groups):
-        prompt, seed = requests[places[0]].prompt, requests[places[0]].seed
+        first = requests[places[0]]
+        prompt, seed = first.prompt, first.seed
         step = seed % num_steps
         while taken.setdefault((prompt, step), seed) != seed:
             step = (step + 1) % num_steps
-        together.append(_Together(prompt, tuple(places), step * most + 1))
+        together.append(_Together(prompt, tuple(places), step * most + 1, first.message))
     return together

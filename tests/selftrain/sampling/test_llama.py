@@ -1,5 +1,6 @@
 """A real server, llama.cpp's, with SmolLM2-135M: what we promise of it, as it answers."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event
@@ -14,6 +15,7 @@ from puzzles.cut import cut_puzzle
 from scripts.fetch_smollm2 import gguf_path
 from selftrain.config import ModelConfig
 from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Message
 from selftrain.sampling.server import chat
 from selftrain.sampling.server.address import Address, TooLong
 from selftrain.sampling.server.asking import Drawing
@@ -129,6 +131,45 @@ def test_a_chat_is_drawn_and_counted_too(url: str, monkeypatch: pytest.MonkeyPat
     assert all(1 < one.num_tokens <= 8 and (one.sum_logprob or 0) < 0 for one in together)
     # What it is told stands around the prompt, and the server's template around that.
     assert sampler.spent.prompt_tokens > sum(sampler.count_tokens([PROMPT, chat.message("")]))
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "verdict": {"type": "string", "enum": ["pass", "fail"]},
+        "line": {"type": "integer", "minimum": 0, "maximum": 99},
+    },
+    "required": ["verdict", "line"],
+    "additionalProperties": False,
+}
+ASKED = "Is `def f(x): return x` right? Say in JSON which line is wrong."
+
+
+@pytest.mark.parametrize("api", ["completions", "chat"])
+def test_a_reply_by_a_schema_is_of_its_shape_or_cut(url: str, api: str) -> None:
+    asked = [Request(ASKED, seed, Message(json.dumps(SCHEMA))) for seed in range(3)]
+    done = draw(sampler_of(url, api=api), asked, max_new_tokens=60)
+    whole = [json.loads(one.text) for one in done if one.finish_reason is FinishReason.STOP]
+    assert len(whole) + sum(one.finish_reason is FinishReason.LENGTH for one in done) == 3
+    assert whole
+    for reply in whole:
+        assert list(reply) == ["verdict", "line"]
+        assert reply["verdict"] in ("pass", "fail") and 0 <= reply["line"] <= 99
+
+
+def test_a_schema_that_it_cannot_take_is_left_out(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    unknown = Message(json.dumps({"type": "object", "properties": {"a": {"type": "nonsense"}}}))
+    (done,) = draw(sampler_of(url, api="chat"), [Request(ASKED, 1, unknown)])
+    assert done.num_tokens > 1
+    assert caplog.text.count("does not take response_format, and is asked without") == 1
+
+
+def test_a_message_is_answered_in_the_model_s_turn(url: str) -> None:
+    asked = [Request("What is the capital of France? One word.", 0, Message())]
+    (done,) = draw(sampler_of(url, api="chat"), asked, 0.0, max_new_tokens=40)
+    assert "Paris" in done.text and done.finish_reason is FinishReason.STOP
 
 
 def test_a_server_that_is_killed_has_its_work_done_by_the_other(

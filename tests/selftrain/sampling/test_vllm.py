@@ -20,6 +20,7 @@ from selftrain.config import ModelConfig
 from selftrain.errors import RunError, UsageError
 from selftrain.models import load_model, load_sampler, load_tokenizer
 from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Message, Tell, ignore
 from selftrain.sampling.lazy import LazySampler
 
 PROMPT = "def f(x: int):\n    return x == 3\n\ndef g():"
@@ -93,6 +94,8 @@ class World:
         vllm.__spec__ = SimpleNamespace(name="vllm")  # type: ignore[assignment]
         vllm.LLM = LLM  # type: ignore[attr-defined]
         vllm.SamplingParams = SimpleNamespace  # type: ignore[attr-defined]
+        params = ModuleType("vllm.sampling_params")
+        params.StructuredOutputsParams = SimpleNamespace  # type: ignore[attr-defined]
         request = ModuleType("vllm.lora.request")
         request.LoRARequest = lambda name, number, path: (name, number, path)  # type: ignore[attr-defined]
         exceptions = ModuleType("vllm.v1.engine.exceptions")
@@ -100,6 +103,7 @@ class World:
         packages = ("vllm.lora", "vllm.v1", "vllm.v1.engine")
         return {
             "vllm": vllm,
+            "vllm.sampling_params": params,
             "vllm.lora.request": request,
             "vllm.v1.engine.exceptions": exceptions,
             **{name: ModuleType(name) for name in packages},
@@ -142,10 +146,11 @@ def sample(
     temperature: float = 0.9,
     max_new_tokens: int = 20,
     trained: Path | None = None,
+    tell: Tell = ignore,
 ) -> list[Completion]:
     sampler = load_sampler(config, trained)
     return sampler.sample(
-        requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance
+        requests, temperature=temperature, max_new_tokens=max_new_tokens, advance=advance, tell=tell
     )
 
 
@@ -253,6 +258,49 @@ def test_a_prompt_without_room_is_not_sent(world: World, tiny_model: Path) -> No
     assert completions[0] == Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
     assert completions[1].text == "text 1"
     assert len(world.prompts) == 1 and sum(done) == 2
+
+
+def test_each_completion_is_told_once_with_its_place(world: World, tiny_model: Path) -> None:
+    told: list[tuple[int, Completion]] = []
+    requests = [Request("x = 1\n" * 300, 9), *[Request(PROMPT, seed) for seed in range(5)]]
+    done = sample(config_of(tiny_model), requests, tell=lambda *one: told.append(one))
+    assert told == list(enumerate(done))
+    assert told[0][1].finish_reason is FinishReason.PROMPT_TOO_LONG
+
+
+def test_a_message_is_read_in_the_chat_template_and_asked_without_stop_strings(
+    world: World, tiny_model: Path, tmp_path: Path
+) -> None:
+    tokenizer = load_tokenizer(config_of(tiny_model))
+    tokenizer.add_tokens("<|turn|>", special_tokens=True)
+    tokenizer.chat_template = (
+        "{% for message in messages %}{{ message['role'] + message['content'] + '<|turn|>' }}"
+        "{% endfor %}{% if add_generation_prompt %}{{ 'assistant' }}{% endif %}"
+    )
+    load_model(config_of(tiny_model, device="cpu")).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    requests = [
+        Request(PROMPT, 1),
+        Request(PROMPT, 2, Message()),
+        Request(PROMPT, 3, Message("{}")),
+    ]
+    sample(config_of(tmp_path), requests)
+    whole = tokenizer(f"user{PROMPT}<|turn|>assistant", add_special_tokens=False)["input_ids"]
+    assert [prompt["prompt_token_ids"] for prompt in world.prompts[1:]] == [whole, whole]
+    plain, message, in_json = map(vars, world.parameters)
+    assert "stop" in plain and "stop_token_ids" not in plain
+    turn = tokenizer.convert_tokens_to_ids("<|turn|>")
+    assert "stop" not in message and message["stop_token_ids"] == [turn]
+    assert "structured_outputs" not in message and in_json["structured_outputs"].json == "{}"
+
+
+def test_an_answer_that_was_cut_says_so_whatever_stands_in_column_0(
+    world: World, tiny_model: Path
+) -> None:
+    world.answer = lambda _: output("Well:\ndef f", "length", 20)
+    requests = [Request(PROMPT, 1, Message()), Request(PROMPT, 1)]
+    message, plain = sample(config_of(tiny_model), requests)
+    assert (message.finish_reason, plain.finish_reason) == (FinishReason.LENGTH, FinishReason.STOP)
 
 
 def test_an_adapter_is_served_over_its_base(world: World, tiny_model: Path, tmp_path: Path) -> None:
