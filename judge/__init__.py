@@ -11,8 +11,8 @@ This file is the whole public interface. Importing it loads no engine: that is d
 
 from judge.function import FunctionProblem, calls_of, judge_function
 from judge.identity import engine_version, guest_fingerprint, guest_hash, judge_hash
-from judge.many import call_many, judge_completions, judge_many, run_many
-from judge.pair import first_true, inputs, judge, run
+from judge.many import call_many, judge_completions, judge_many, run_many, run_texts
+from judge.pair import first_true, inputs, judge, run, run_text
 from judge.records import (
     Backend,
     Execution,
@@ -52,4 +52,6 @@ __all__ = [
     "judge_text",
     "run",
     "run_many",
+    "run_text",
+    "run_texts",
 ]

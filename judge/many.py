@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from judge.function import FunctionProblem, judge_function
 from judge.memory import VERDICTS_BYTES, Found, Memory, ask_once, key
-from judge.pair import check, confirm, decide, run, timed
+from judge.pair import check, confirm, decide, run, run_text, timed
 from judge.records import DEFAULT_LIMITS, Backend, Execution, Limits, Mode, NotText, Verdict
 from judge.screen import screen
 from judge.stack import deep
@@ -105,18 +105,40 @@ def run_many(
     limits: Limits = DEFAULT_LIMITS,
     num_workers: int = 1,
     *,
+    second: bool = False,
     remember: bool = True,
     backend: Backend = "loky",
     address: str | None = None,
 ) -> Iterator[Execution]:
     """Yield what each (g, f) does, in order; raise JudgeError if the judge cannot run.
 
-    Each g is run as `run` does it: alone, on the inputs of f, or without any where f is None. The
-    rest is as in judge_many.
+    Each g is run as `run` does it: alone, on the inputs of f, or without any where f is None; with
+    `second`, in the guest that has another hash seed. The rest is as in judge_many.
     """
     where = start(num_workers, backend, address)
     groups = (((as_text(g), None if f is None else as_text(f)),) for g, f in programs)
-    return judge_groups(groups, partial(run_group, limits), num_workers, where, remember)
+    running = partial(run_group, limits, second)
+    return judge_groups(groups, running, num_workers, where, remember)
+
+
+def run_texts(
+    programs: Iterable[tuple[str, str]],
+    limits: Limits = DEFAULT_LIMITS,
+    num_workers: int = 1,
+    *,
+    second: bool = False,
+    remember: bool = True,
+    backend: Backend = "loky",
+    address: str | None = None,
+) -> Iterator[Execution]:
+    """Yield what each (whole program, standard input) writes, in order, as `run_text` does it.
+
+    The input has no surrogates. The rest is as in run_many.
+    """
+    where = start(num_workers, backend, address)
+    groups = (((as_text(source), given),) for source, given in programs)
+    running = partial(run_text_group, limits, second)
+    return judge_groups(groups, running, num_workers, where, remember)
 
 
 def call_many(
@@ -259,7 +281,13 @@ def judge_completion(limits: Limits, group: Group) -> list[Verdict]:
     return [judge_text(problem, completion, limits)]
 
 
-def run_group(limits: Limits, group: Group) -> list[Execution]:
+def run_group(limits: Limits, second: bool, group: Group) -> list[Execution]:
     """Run one program."""
     ((g, f),) = group
-    return [run(g, f, limits)]
+    return [run(g, f, limits, second=second)]
+
+
+def run_text_group(limits: Limits, second: bool, group: Group) -> list[Execution]:
+    """Run one whole program."""
+    ((source, given),) = group
+    return [run_text(source, given, limits, second=second)]

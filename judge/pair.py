@@ -101,9 +101,38 @@ def confirm(f: str, g: str, limits: Limits, verdict: Verdict, ask: Ask) -> Verdi
 
 
 @deep
-def run(g: str, f: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Execution:
-    """Run g on f's inputs, or without any where there is no f, and return its answer."""
-    return run_g(f or "", g, limits, has_f=f is not None)[0]
+def run(
+    g: str, f: str | None = None, limits: Limits = DEFAULT_LIMITS, *, second: bool = False
+) -> Execution:
+    """Run g on f's inputs, or without any where there is no f, and return its answer.
+
+    With `second`, in the guest that has another hash seed, other random numbers and another day.
+    """
+    return run_g(f or "", g, limits, kind_of(second), has_f=f is not None)[0]
+
+
+def kind_of(second: bool) -> Kind:
+    """Say which guest runs what a model wrote."""
+    return Kind.second if second else Kind.candidate
+
+
+@deep
+def run_text(
+    source: str, given: str, limits: Limits = DEFAULT_LIMITS, *, second: bool = False
+) -> Execution:
+    """Run a whole program on its standard input; its answer is the literal of its output."""
+    refused = source_failure(source, limits)
+    if refused is not None:
+        return without_answer(failure_of_g, refused)
+    with World(limits, kind_of(second)) as world:
+        reply = world.call("run-text", source, given, limits.answer_bytes)
+        answer = read_answer(reply, limits)
+        if answer is None:
+            return without_answer(failure_of_g, reply, world.fuel_spent)
+        # A text with surrogates is a tree of its own; no other literal begins with a quote.
+        if answer.literal[0] not in "'\"":
+            return Execution(None, Outcome.crashed, "replied what is no text", world.fuel_spent)
+        return Execution(answer.literal, None, "", world.fuel_spent)
 
 
 @deep

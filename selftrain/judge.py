@@ -15,6 +15,7 @@ from judge import (
     judge_completions,
     judge_many,
     run_many,
+    run_texts,
 )
 from puzzles import sources
 from selftrain.config import JudgeConfig
@@ -78,14 +79,34 @@ class Judging:
                 verdicts[i] = _and_then(verdicts[i], verdict, number + 1)
         return verdicts
 
-    def execute(self, programs: Iterable[tuple[str, str | None]]) -> Iterator[Execution]:
-        """Run each g on the inputs of its f, in order; f is asked nothing else. Raises
-        `judge.JudgeError`.
+    def execute(
+        self, programs: Iterable[tuple[str, str | None]], *, second: bool = False
+    ) -> Iterator[Execution]:
+        """Run each g on the inputs of its f, in order; f is asked nothing else.
+
+        With `second`, in the guest that has another hash seed. Raises `judge.JudgeError`.
         """
         return run_many(
             programs,
             self.limits,
             self.config.num_workers,
+            second=second,
+            backend=self.config.backend,
+            address=self.config.address,
+        )
+
+    def execute_texts(
+        self, programs: Iterable[tuple[str, str]], *, second: bool = False
+    ) -> Iterator[Execution]:
+        """Run each whole program on its standard input, in order; an answer is its output.
+
+        With `second`, in the guest that has another hash seed. Raises `judge.JudgeError`.
+        """
+        return run_texts(
+            programs,
+            self.limits,
+            self.config.num_workers,
+            second=second,
             backend=self.config.backend,
             address=self.config.address,
         )
@@ -150,6 +171,8 @@ class Judged:
     """Place of its g among the puzzle's in a verifier's order, from 0; None where none ordered."""
     ordered: bool = False
     """Whether its puzzle was judged in that order, and only until enough had passed."""
+    way: str = ""
+    """How it came about after all attempts had failed: an arm of `refine`; empty for an attempt."""
 
 
 def judge_candidates(
@@ -207,6 +230,8 @@ def judged_to_row(judged: Judged) -> Row:
         # Only where a verifier had a say: other runs keep their bytes.
         **({} if judged.rank is None else {"rank": judged.rank}),
         **({"ordered": True} if judged.ordered else {}),
+        # Only where rounds refine, for the same reason.
+        **({"way": judged.way} if judged.way else {}),
     }
 
 
@@ -223,7 +248,16 @@ def judged_from_row(row: Row) -> Judged:
         row["fuel"],
         row.get("rank"),
         row.get("ordered", False),
+        row.get("way", ""),
     )
+
+
+def is_attempt(row: Row) -> bool:
+    """Tell whether a row of the candidates file is an attempt at its puzzle.
+
+    Else it is what refinement came to after all of these had failed: it tells no solve rate.
+    """
+    return "way" not in row
 
 
 JUDGED = Format("judge", judged_to_row, judged_from_row)

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from judge import Execution, Limits, Outcome, run, run_many
+from judge import Execution, Limits, Outcome, run, run_many, run_text, run_texts
 from judge.memory import Memory, key
 
 QUICK = Limits(fuel=200_000_000)
@@ -48,7 +48,7 @@ def test_equal_programs_are_run_once_where_they_may_be_remembered(
 ) -> None:
     ran: list[str] = []
 
-    def counting(g: str, f: str | None, limits: Limits) -> Execution:
+    def counting(g: str, f: str | None, limits: Limits, *, second: bool) -> Execution:
         ran.append(g)
         return Execution(g, None, "", 1)
 
@@ -84,3 +84,56 @@ def test_long_answers_are_not_remembered_beyond_the_bound() -> None:
     memory.put(key("short"), [Execution("1", None, "", 1)])
     assert memory.get(key("long")) is None
     assert memory.get(key("short")) == [Execution("1", None, "", 1)]
+
+
+def test_the_second_guest_has_other_hashes_and_the_same_arithmetic() -> None:
+    programs = [("def g(): return hash('a')", None), ("def g(n): return n + 1", F)]
+    first, second = (list(run_many(programs, QUICK, second=second)) for second in (False, True))
+    assert first[0].answer != second[0].answer
+    assert first[1].answer == second[1].answer == "8"
+    assert run(*programs[0], QUICK, second=True) == second[0]
+
+
+TEXTS = [
+    ("print(int(input()) + 1)", "6"),
+    ("import sys; sys.stdout.write(sys.stdin.read())", "é\n\n"),
+    ("if __name__ == '__main__': print('main')", ""),
+    ("print(1); raise SystemExit(0)", ""),
+    ("raise SystemExit(1)", ""),
+    ("input()", ""),
+    ("while True: pass", ""),
+    ("print(", ""),
+    ("pass", "6"),
+]
+
+
+def test_a_whole_program_writes_what_it_is_asked_for() -> None:
+    found = list(run_texts(TEXTS, QUICK))
+    assert found == [run_text(source, given, QUICK) for source, given in TEXTS]
+    assert [one.answer or one.failure for one in found] == [
+        "'7\\n'",
+        "'é\\n\\n'",
+        "'main\\n'",
+        "'1\\n'",
+        Outcome.raised,
+        Outcome.raised,
+        Outcome.timed_out,
+        Outcome.syntax_error,
+        "''",
+    ]
+
+
+def test_workers_write_the_same_texts() -> None:
+    assert list(run_texts(TEXTS, QUICK, num_workers=2)) == list(run_texts(TEXTS, QUICK))
+
+
+def test_a_program_meets_other_hashes_in_the_second_guest() -> None:
+    asked = [("print(hash('a'))", ""), ("print(input())", "3")]
+    first, second = (list(run_texts(asked, QUICK, second=second)) for second in (False, True))
+    assert first[0].answer != second[0].answer
+    assert first[1].answer == second[1].answer == "'3\\n'"
+
+
+def test_a_program_whose_source_is_no_text_is_data() -> None:
+    (found,) = run_texts([(["print()"], "")], QUICK)  # type: ignore[list-item]
+    assert found.failure is Outcome.syntax_error
