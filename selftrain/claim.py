@@ -1,7 +1,7 @@
-"""Claim a folder: one folder holds one run, ablation, verifier or sweep, from its first start on.
+"""Claim a folder: from its first start on, one folder holds one run, ablation, sweep and so on.
 
 Here is only whose a folder is, and whether work may go on in it. What is made in it is said in
-run_directory.py, ablation/directory.py, verifier/directory.py and sweep_directory.py.
+run_directory.py, sweep_directory.py, and the directory.py of ablation, verifier and refine.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from selftrain.config_file import differences, load_config, save_config
 from selftrain.errors import UsageError
 from selftrain.files import read_json, write_json
 from selftrain.provenance import what_changed
+from selftrain.refine.directory import RefineDirectory
 from selftrain.run_directory import RunDirectory
 from selftrain.sweep_directory import SweepDirectory
 from selftrain.verifier.directory import LeverDirectory
@@ -38,6 +39,9 @@ class Work:
 RUN = Work("a run", "--run-dir", lambda path: RunDirectory(path).is_begun())
 ABLATION = Work("an ablation", "--run-dir", lambda path: AblationDirectory(path).is_begun())
 LEVER = Work("a verifier's tasks", "--run-dir", lambda path: LeverDirectory(path).is_begun())
+REFINE = Work(
+    "a comparison of refinements", "--run-dir", lambda path: RefineDirectory(path).is_begun()
+)
 SWEEP = Work("a sweep", "--output", lambda path: SweepDirectory(path).is_begun())
 
 
@@ -48,6 +52,8 @@ def require_run(directory: RunDirectory) -> None:
         raise UsageError(f"{path} holds an ablation; its tables are in {path / 'ablation.md'}.")
     if LEVER.is_begun(path):
         raise UsageError(f"{path} holds a verifier; its tables are in {path / 'lever.md'}.")
+    if REFINE.is_begun(path):
+        raise UsageError(f"{path} holds refinements; their tables are in {path / 'refine.md'}.")
     if SWEEP.is_begun(path):
         raise UsageError(f"{path} holds a sweep; its table is in {path / 'sweep.txt'}.")
     if not directory.config.is_file():
@@ -79,7 +85,7 @@ def refuse_foreign(
     Limits may differ, and the settings named in `may_change`. Raises UsageError.
     """
     path = directory.path
-    for other in (RUN, ABLATION, LEVER, SWEEP):
+    for other in (RUN, ABLATION, LEVER, REFINE, SWEEP):
         if other is not work and other.is_begun(path):
             raise UsageError(
                 f"{path} holds {other.name}. Choose another folder with {work.option}."

@@ -26,6 +26,8 @@ def refuse_contradictions(config: Config, path: Path) -> None:
         _refuse_idle(name, model, path)
     if config.verifier.enabled and config.verifier.use != "watch":
         _refuse_undecided(config, path)
+    if "refine" in config.model_fields_set:
+        _refuse_refinement(config, path)
 
 
 def _refuse_evaluation(config: Config, path: Path) -> None:
@@ -57,6 +59,7 @@ def _models(config: Config) -> list[tuple[str, ModelConfig]]:
         "model": config.model,
         "propose.model": config.propose.model,
         "solve.model": config.solve.model,
+        "refine.critic": None if isinstance(config.refine.critic, str) else config.refine.critic,
         **{f"ablate.generators[{i}]": model for i, model in enumerate(config.ablate.generators)},
     }
     return [(name, model) for name, model in found.items() if model is not None]
@@ -94,4 +97,25 @@ def _refuse_undecided(config: Config, path: Path) -> None:
             why = f"chooses among solutions that passed, but {found} draws others by lot"
         raise UsageError(
             f"{path}: verifier.use is {use}, which {why}. Leave it out, or set verifier.use=watch."
+        )
+
+
+def _refuse_refinement(config: Config, path: Path) -> None:
+    """Refuse arms that lack a part, and teaching what is not ours to teach."""
+    c = config.refine
+    if c.critic == "rules" and "critic_code" in c.arms:
+        raise UsageError(
+            f"{path}: refine.arms holds critic_code, but refine.critic is rules, a program that "
+            "asks for no calls. Leave the arm out, or name a model."
+        )
+    redraws = [arm for arm in c.arms if arm.startswith("resample")]
+    if redraws and not set(c.arms) - {"forward", *redraws}:
+        raise UsageError(
+            f"{path}: refine.arms holds {redraws[0]}, which has the tokens of an arm that revises, "
+            "and there is none. Add one, such as critic."
+        )
+    if c.teach and (config.model.server or config.solve.model or c.wording != "continue"):
+        raise UsageError(
+            f"{path}: refine.teach fine-tunes the model in `model` to go on with text, so "
+            "model.server and solve.model must be null and refine.wording must be continue."
         )

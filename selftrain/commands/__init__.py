@@ -14,6 +14,7 @@ from selftrain.commands import (
     lever,
     pass_at_k,
     plan,
+    refine,
     report,
     run,
     sweep,
@@ -25,7 +26,7 @@ from selftrain.commands import (
 def add_commands(commands: Any) -> None:
     """Add every command, in the order in which help lists them."""
     for command in (
-        *(run, plan, evaluate, sweep, ablate, train, lever),
+        *(run, plan, evaluate, sweep, ablate, train, lever, refine),
         *(report, why, diversity, export),
         *(judge, pass_at_k, check, audit, doctor),
     ):

@@ -1,0 +1,61 @@
+"""The arms of a comparison: which parts of the loop each has. All begin at the same candidate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from selftrain.config import RefineConfig
+from selftrain.config.refine import Arm
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to spend tokens on a task."""
+
+    name: Arm
+    critic: Literal["none", "forward", "configured"] = "none"
+    """Who reviews: nobody, the forward model, or `refine.critic`."""
+    code: bool = False
+    """Whether the critic may have calls run first."""
+    gate: bool = False
+    """Whether a machine checks candidates."""
+    updates: bool = True
+    """Whether the first candidate is followed by others."""
+    redraws: bool = False
+    """Whether these are drawn anew from the first prompt, instead of being revisions."""
+    until_accepted: bool = False
+    """Whether it ends with the first candidate that the gate accepts, though there is a critic."""
+
+
+WAYS: dict[Arm, Way] = {
+    way.name: way
+    for way in (
+        Way("forward", updates=False),
+        Way("resample", gate=True, redraws=True),
+        Way("resample_no_gate", redraws=True),
+        Way("self_critic", critic="forward", gate=True),
+        Way("critic", critic="configured", gate=True),
+        Way("critic_code", critic="configured", code=True, gate=True),
+        Way("critic_no_gate", critic="configured"),
+        Way("gate_no_critic", gate=True),
+    )
+}
+
+
+def ways_of(config: RefineConfig) -> list[Way]:
+    """Give the arms in the order in which they are done: those that draw again come last.
+
+    Where the forward model is its own critic, `critic` is `self_critic` once more and left out.
+    """
+    names = list(dict.fromkeys(config.arms))
+    if config.critic == "self" and "self_critic" in names and "critic" in names:
+        names.remove("critic")
+    return sorted((WAYS[name] for name in names), key=lambda way: way.redraws)
+
+
+def reference(ways: Sequence[Way]) -> Way | None:
+    """Give the arm whose tokens those that draw again may use: the first with a critic, else the
+    first that revises at all; None where there is none.
+    """
+    revising = [way for way in ways if way.updates and not way.redraws]
+    return next((way for way in revising if way.critic != "none"), next(iter(revising), None))

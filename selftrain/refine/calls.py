@@ -1,0 +1,107 @@
+"""Every answer of a model is written down as it comes, and never asked for again.
+
+So a killed comparison goes on where it was, and arms that ask the same are told the same. Which
+calls there are follows from tasks and answers alone; nothing here decides anything.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from selftrain.files import append_row, read_whole_rows
+from selftrain.propose import completion_from_row
+from selftrain.sampling import Completion, Request, Sampler
+from selftrain.sampling.completion import Tell, ignore
+
+
+class Calls:
+    """The answers of all models so far, in a file of rows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known = {row["key"]: completion_from_row(row) for row in read_whole_rows(path)}
+
+    def get(self, key: str) -> Completion | None:
+        """Give an earlier answer."""
+        return self._known.get(key)
+
+    def note(self, key: str, model: str, request: Request, completion: Completion) -> None:
+        """Write an answer down."""
+        row = {"key": key, "model": model, "prompt": request.prompt, "seed": request.seed}
+        append_row(self._path, row | asdict(completion))
+        self._known[key] = completion
+
+
+class OnceSampler:
+    """Keeps the Protocol `Sampler`; asks the one it stands before what nobody asked yet."""
+
+    def __init__(self, calls: Calls, model: str, sampler: Sampler, together: int | None) -> None:
+        """Stand before the sampler of a model; its answers are known by the name `model`.
+
+        With `together`, so many requests are asked at a time, always the same ones: a model in this
+        process answers a batch at once, and rounding depends on what is in it.
+        """
+        self._calls = calls
+        self._model = model
+        self._sampler = sampler
+        self._together = together
+
+    @property
+    def context_tokens(self) -> int:
+        """Give how many tokens prompt and completion may have together."""
+        return self._sampler.context_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, as the model reads it."""
+        return self._sampler.count_tokens(texts)
+
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+        tell: Tell = ignore,
+    ) -> list[Completion]:
+        """Give an answer to each request; see `Sampler`."""
+        keys = [_key(self._model, one, temperature, max_new_tokens) for one in requests]
+        for some in self._chunks(dict(zip(keys, requests, strict=True))):
+            new = [(key, one) for key, one in some if self._calls.get(key) is None]
+            if new:
+                self._sampler.sample(
+                    [one for _, one in new],
+                    temperature=temperature,
+                    max_new_tokens=max_new_tokens,
+                    advance=lambda _: None,
+                    tell=lambda place, answer, new=new: self._calls.note(  # type: ignore[misc]
+                        new[place][0], self._model, new[place][1], answer
+                    ),
+                )
+        return [self._told(place, key, advance, tell) for place, key in enumerate(keys)]
+
+    def _chunks(self, distinct: dict[str, Request]) -> Iterator[list[tuple[str, Request]]]:
+        """Cut the requests into what is asked together, the longest first."""
+        if self._together is None:
+            yield list(distinct.items())
+            return
+        ordered = sorted(distinct.items(), key=lambda item: (-len(item[1].prompt), item[0]))
+        for start in range(0, len(ordered), self._together):
+            yield ordered[start : start + self._together]
+
+    def _told(
+        self, place: int, key: str, advance: Callable[[int], object], tell: Tell
+    ) -> Completion:
+        answer = self._calls.get(key)
+        assert answer is not None, "a sampler tells of each completion"
+        tell(place, answer)
+        advance(1)
+        return answer
+
+
+def _key(model: str, request: Request, temperature: float, max_new_tokens: int) -> str:
+    message = None if request.message is None else [request.message.schema]
+    asked = [model, request.prompt, request.seed, message, temperature, max_new_tokens]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]

@@ -1,0 +1,1 @@
+"""The hard gate: what a machine can check of a candidate without its hidden tests."""

@@ -1,0 +1,261 @@
+"""CodeGrad's loop, for many tasks at once (Zhang et al. 2025, arXiv 2508.10059).
+
+The paper's own rule: an update that fails is discarded, and the loop ends when the critic passes
+all four fields (`refine.mode: paper`). What else is here fills in what it leaves open. Prompts and
+replies are in forward/ and critic/, what a machine checks is in gate/.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from selftrain.config import RefineConfig
+from selftrain.refine.arms import Way
+from selftrain.refine.asking import Speaker
+from selftrain.refine.critic.probes import read_probes, run_probes
+from selftrain.refine.critic.reading import read_review
+from selftrain.refine.critic.review import Edit, distinct
+from selftrain.refine.critic.rules import rules_review
+from selftrain.refine.critic.wording import probe_prompt, review_prompt
+from selftrain.refine.forward.candidate import Candidate
+from selftrain.refine.forward.reading import read_candidate
+from selftrain.refine.forward.wording import first_prompt, revision_prompt
+from selftrain.refine.gate.evidence import Evidence, GateReport, Status
+from selftrain.refine.means import Means
+from selftrain.refine.state import State
+from selftrain.refine.tasks.task import RefineTask
+from selftrain.refine.trace import Asked, Fate, Refined, Role, Stop, Used
+from selftrain.sampling.completion import FinishReason
+from selftrain.seeds import derive_seed
+
+
+def refine(
+    tasks: Sequence[RefineTask],
+    way: Way,
+    means: Means,
+    *,
+    budgets: Mapping[str, int] | None = None,
+    firsts: Mapping[str, Candidate] | None = None,
+    advance: Callable[[int], object],
+) -> list[Refined]:
+    """Refine each task in one arm's way, in order.
+
+    `budgets` are tokens by task id, for all calls of a task; an arm that draws again needs them.
+    `firsts` are first candidates by task id, where these were written before and cost no more.
+    Raises `judge.JudgeError`, and what a sampler raises; nothing that a model writes does.
+    """
+    states = [State(task, way, (budgets or {}).get(task.task_id)) for task in tasks]
+    iteration = 0
+    while going := [one for one in states if one.stop is None]:
+        if iteration > 0 and not way.redraws:
+            probe(going, means, iteration)
+            review(going, means, iteration)
+            collect_edits(going, means)
+        if iteration == 0 and firsts is not None:
+            take(going, firsts, means)
+        else:
+            write(going, means, iteration)
+        advance(sum(one.stop is not None for one in going))
+        iteration += 1
+    return [one.refined() for one in states]
+
+
+def probe(states: Sequence[State], means: Means, iteration: int) -> None:
+    """Let a critic with code name calls of the candidate, and run them."""
+    if not states[0].way.code:
+        return
+    critic = critic_of(states, means)
+    assert critic is not None, "a critic that is a program has no use for calls"
+    most = means.config.max_probes
+    prompts = [probe_prompt(one.task, one.source, most) for one in states]
+    seeds = [seed_of(one, means, Role.probes, iteration) for one in states]
+    for one, (_, asked) in zip(
+        states, critic.plain().ask(prompts, seeds, means.count), strict=True
+    ):
+        one.calls[Role.probes] = asked
+    wanted = [
+        (one.task, one.source, read_probes(one.task, one.calls[Role.probes].reply, most))
+        for one in states
+    ]
+    ran = run_probes(wanted, means.judging, means.config.probe_characters)
+    for one, probes in zip(states, ran, strict=True):
+        one.probes = probes
+
+
+def review(states: Sequence[State], means: Means, iteration: int) -> None:
+    """Let the critic review each candidate in four fields: its textual gradient."""
+    if states[0].way.critic == "none":
+        return
+    critic = critic_of(states, means)
+    if critic is None:
+        for one in states:
+            reply = rules_review(one.task, one.source, one.report)
+            one.calls[Role.critic] = Asked(0, reply, FinishReason.STOP, Used())
+    else:
+        prompts = [
+            review_prompt(one.task, one.source, one.report if one.way.gate else None, one.probes)
+            for one in states
+        ]
+        seeds = [seed_of(one, means, Role.critic, iteration) for one in states]
+        for one, (_, asked) in zip(states, critic.ask(prompts, seeds, means.count), strict=True):
+            one.calls[Role.critic] = asked
+    for one in states:
+        one.review = read_review(one.calls[Role.critic].reply)
+
+
+def collect_edits(states: Sequence[State], means: Means) -> None:
+    """Gather what is to be changed, and end where there is nothing, or no token left.
+
+    That is what the critic asks for and what the last discarded update failed, or else what the
+    candidate itself fails.
+    """
+    is_paper = means.config.mode == "paper"
+    for one in states:
+        is_settled = is_paper or not one.way.gate or one.best is one.current
+        if one.review is not None and one.review.passes and is_settled:
+            one.end(Stop.all_pass)
+            continue
+        asked = list(one.review.edits) if one.review else []
+        if not is_paper:
+            asked += map(as_edit, one.rejected)
+            if not asked and one.way.gate and one.report is not None:
+                asked = [as_edit(failure) for failure in one.report.failures]
+        one.edits = distinct(asked)
+        if not one.edits:
+            one.end(Stop.no_gradient)
+        elif one.is_spent():
+            one.end(Stop.tokens)
+
+
+def take(states: Sequence[State], firsts: Mapping[str, Candidate], means: Means) -> None:
+    """Begin with candidates that were written before, and let the gate look at them."""
+    candidates = [firsts[one.task.task_id] for one in states]
+    reports = examine(states, candidates, means)
+    for one, candidate, report in zip(states, candidates, reports, strict=True):
+        settle(one, candidate, report, 0, means.config)
+
+
+def write(states: Sequence[State], means: Means, iteration: int) -> None:
+    """Let the forward model write the next candidate of each, and the gate look at it."""
+    states = [one for one in states if one.stop is None]
+    if not states:
+        return
+    c = means.config
+    prompts = [
+        first_prompt(one.task, c.wording, means.few_shot)
+        if iteration == 0 or one.way.redraws
+        else revision_prompt(one.task, one.source, one.edits, c.wording, means.few_shot)
+        for one in states
+    ]
+    seeds = [seed_of(one, means, Role.forward, iteration) for one in states]
+    answers = means.forward.ask(prompts, seeds, means.count)
+    candidates = [
+        read_candidate(one.task, completion, c.wording, means.few_shot)
+        for one, (completion, _) in zip(states, answers, strict=True)
+    ]
+    reports = examine(states, candidates, means)
+    for one, candidate, report, (_, asked) in zip(
+        states, candidates, reports, answers, strict=True
+    ):
+        one.calls[Role.forward] = asked
+        settle(one, candidate, report, iteration, c)
+
+
+def examine(
+    states: Sequence[State], candidates: Sequence[Candidate], means: Means
+) -> list[GateReport | None]:
+    """Put the candidates that nobody wrote before through the gate, where anyone asks for it."""
+    is_asked = states and (states[0].way.gate or _reads_reports(states, means))
+    reports = iter(
+        means.gate.examine(
+            [
+                (one.task, candidate.source)
+                for one, candidate in zip(states, candidates, strict=True)
+                if candidate.source is not None
+            ]
+        )
+        if is_asked
+        else []
+    )
+    return [
+        None
+        if not is_asked
+        else without_program(candidate)
+        if candidate.source is None
+        else next(reports)
+        for candidate in candidates
+    ]
+
+
+def settle(
+    one: State, candidate: Candidate, report: GateReport | None, iteration: int, c: RefineConfig
+) -> None:
+    """Decide what becomes of a candidate, and whether its refinement ends with it."""
+    one.first = one.first or candidate
+    is_revision = iteration > 0 and not one.way.redraws
+    if is_revision and candidate.source is not None and candidate.source in one.seen:
+        one.end(Stop.no_change, candidate)
+        return
+    one.seen.add(candidate.source or "")
+    fate = fate_of(one, candidate, report, c)
+    if fate is not Fate.discarded:
+        one.current, one.report, one.rejected = candidate, report, ()
+    elif report is not None and one.way.gate:
+        one.rejected = report.failures
+    if fate is Fate.best:
+        one.best = candidate
+    one.stop = stop_of(one, iteration, c)
+    one.note(candidate, report if one.way.gate else None, fate)
+
+
+def fate_of(one: State, candidate: Candidate, report: GateReport | None, c: RefineConfig) -> Fate:
+    """Say what becomes of a candidate. A proof text has no say in it."""
+    if not one.way.gate:
+        is_worse = candidate.source is None and one.best is not None
+        return Fate.discarded if is_worse else Fate.best
+    if report is not None and report.accepted:
+        return Fate.best
+    if one.current is None:
+        return Fate.current
+    is_better = one.best is None and candidate.source is not None and not one.way.redraws
+    return Fate.current if is_better and c.mode == "best" else Fate.discarded
+
+
+def stop_of(one: State, iteration: int, c: RefineConfig) -> Stop | None:
+    """Say why a refinement ends with the candidate just settled; None where it goes on."""
+    way = one.way
+    if not way.updates:
+        return Stop.one_try
+    asked = one.calls.get(Role.forward)
+    if asked is not None and asked.finish_reason == FinishReason.PROMPT_TOO_LONG:
+        return Stop.too_long
+    is_enough = way.critic == "none" or way.until_accepted
+    if way.gate and is_enough and one.best is not None:
+        return Stop.gate_passed
+    if one.is_spent():
+        return Stop.tokens
+    return Stop.iterations if iteration >= c.iterations and not way.redraws else None
+
+
+def without_program(candidate: Candidate) -> GateReport:
+    """Say what the gate says of a reply that holds no program."""
+    detail = f"the reply holds no program ({candidate.no_source})"
+    return GateReport((Evidence("parses", Status.failed, detail),))
+
+
+def as_edit(failure: Evidence) -> Edit:
+    """Turn what a machine found into an edit."""
+    return Edit(failure.invariant, failure.detail)
+
+
+def critic_of(states: Sequence[State], means: Means) -> Speaker | None:
+    """Give who reviews in this arm; None is the program `rules`."""
+    return means.critics[states[0].way.critic]
+
+
+def _reads_reports(states: Sequence[State], means: Means) -> bool:
+    return states[0].way.critic != "none" and critic_of(states, means) is None
+
+
+def seed_of(one: State, means: Means, role: Role, iteration: int) -> int:
+    """Derive the seed of a call; a first candidate has the same in all arms."""
+    kind = "redraw" if one.way.redraws and iteration > 0 else role
+    return derive_seed(means.seed, *means.place, kind, one.task.task_id, iteration)

@@ -1,0 +1,188 @@
+"""The command `selftrain refine`: arms on the same tasks, and what came out, each once.
+
+What is finished is not done again, and no model is asked for an answer twice: the same command goes
+on after a kill, and ends with the same bytes. The loop itself is in loop.py.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+from selftrain import models
+from selftrain.claim import REFINE, claim, refuse_foreign, working_in
+from selftrain.config import Config, ModelConfig
+from selftrain.experiment import Experiment, Paused
+from selftrain.files import Format, write_rows
+from selftrain.judge import judging_in_evaluation
+from selftrain.progress import Progress
+from selftrain.provenance import command_line, describe_model, provenance
+from selftrain.puzzle_source import read_splits
+from selftrain.refine.arms import Way, reference, ways_of
+from selftrain.refine.calls import Calls
+from selftrain.refine.directory import RefineDirectory
+from selftrain.refine.loop import refine as refine_tasks
+from selftrain.refine.means import Means, Samplers, means_of
+from selftrain.refine.report.page import publish
+from selftrain.refine.score import score
+from selftrain.refine.tasks.sources import read_tasks
+from selftrain.refine.tasks.task import HiddenTests, RefineTask
+from selftrain.refine.teach.teach import teach
+from selftrain.refine.trace import (
+    REFINED,
+    Refined,
+    Result,
+    result_from_row,
+    result_to_row,
+    step_to_row,
+)
+from selftrain.run import build
+from selftrain.run_directory import RunDirectory
+
+SCORED = Format("score", result_to_row, result_from_row)
+PUZZLES = "puzzles"
+"""The source of tasks that is the held-out puzzles."""
+NO_CANDIDATE = "no_candidate"
+"""Outcome of an arm that came to no program at all."""
+
+
+def refine(config: Config, folder: Path) -> int:
+    """Compare the arms of a configuration in `folder`, or go on with it.
+
+    Raises UsageError or RunError.
+    """
+    directory = RefineDirectory(folder)
+    refuse_foreign(REFINE, directory.run, config)
+    refused: list[str] = []
+    train, held_out = (
+        read_splits(config.puzzles, refused.append) if asks_puzzles(config) else ([], [])
+    )
+    tasks, hidden = read_tasks(config, held_out)
+    with working_in(directory.run):
+        data = {"tasks": _digest(tasks, hidden), "critic": _describe(config.refine.critic)}
+        made_with = provenance(command_line(), config, train, held_out, len(refused), data)
+        with claim(REFINE, directory.run, config, made_with):
+            make = build if train else _without_puzzles
+            x = make(config, directory.run, train, held_out, refused)
+            return _run(x, directory, tasks, hidden)
+
+
+def asks_puzzles(config: Config) -> bool:
+    """Tell whether puzzles are read: to teach, to show as solved ones, or to be measured on."""
+    return config.refine.teach or PUZZLES in config.refine.tasks
+
+
+def _without_puzzles(config: Config, directory: RunDirectory, *_: object) -> Experiment:
+    return Experiment(
+        config=config,
+        run=directory,
+        train=(),
+        held_out=(),
+        progress=Progress(directory.log),
+        load=lambda trained: models.load_sampler(config.model, trained),
+        load_other=lambda other: models.load_sampler(other),
+    )
+
+
+def _run(
+    x: Experiment,
+    directory: RefineDirectory,
+    tasks: Sequence[RefineTask],
+    hidden: Sequence[HiddenTests],
+) -> int:
+    going_on = directory.is_begun()
+    x.progress.say(f"{directory.path}: {'going on' if going_on else 'a new comparison'}")
+    try:
+        if not directory.results.exists():
+            compare(x, directory, tasks, hidden)
+    except Paused as paused:
+        x.progress.say(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
+        return 0
+    directory.remove_shards()
+    publish(directory, x.config, tasks)
+    return 0
+
+
+def compare(
+    x: Experiment,
+    directory: RefineDirectory,
+    tasks: Sequence[RefineTask],
+    hidden: Sequence[HiddenTests],
+) -> None:
+    """Refine the tasks in every arm's way, then ask the hidden tests, once; write both down."""
+    taught = teach(x, directory) if x.config.refine.teach else None
+    samplers = Samplers.of(x, taught)
+    means = means_of(x, samplers, Calls(directory.calls))
+    ways = ways_of(x.config.refine)
+    budgets: dict[str, int] = {}
+    refined: list[Refined] = []
+    for way in ways:
+        done = run_arm(x, directory, way, tasks, means, budgets if way.redraws else None)
+        if way == reference(ways):
+            budgets = {one.result.task_id: tokens_of(one.result) for one in done}
+        refined += done
+    samplers.release()
+    results = score_all(x, directory, tasks, hidden, [one.result for one in refined])
+    write_rows(directory.trace, (step_to_row(step) for one in refined for step in one.steps))
+    # Last: its presence means that the comparison is complete.
+    write_rows(directory.results, map(result_to_row, results))
+
+
+def run_arm(
+    x: Experiment,
+    directory: RefineDirectory,
+    way: Way,
+    tasks: Sequence[RefineTask],
+    means: Means,
+    budgets: Mapping[str, int] | None,
+) -> list[Refined]:
+    """Refine all tasks in one arm's way, shard by shard, unless that is done."""
+    here, size = directory.under_way(way.name), x.config.refine.shard_size
+    refined: list[Refined] = []
+    for shard, start in enumerate(range(0, len(tasks), size)):
+        some = tasks[start : start + size]
+        refining = partial(refine_tasks, some, way, means, budgets=budgets)
+        refined += x.once(here, shard, REFINED, len(some), refining)
+    return refined
+
+
+def score_all(
+    x: Experiment,
+    directory: RefineDirectory,
+    tasks: Sequence[RefineTask],
+    hidden: Sequence[HiddenTests],
+    results: Sequence[Result],
+) -> list[Result]:
+    """Ask the hidden tests of each task about the answer of each arm."""
+    by_id = {task.task_id: (task, tests) for task, tests in zip(tasks, hidden, strict=True)}
+
+    def scoring(*, advance: Callable[[int], object]) -> list[Result]:
+        asked = [(*by_id[one.task_id], one.source) for one in results]
+        verdicts = score(asked, judging_in_evaluation(x.config.judge), advance=advance)
+        return [
+            replace(
+                one,
+                solved=verdict is not None and verdict.passed,
+                outcome=NO_CANDIDATE if verdict is None else str(verdict.outcome),
+            )
+            for one, verdict in zip(results, verdicts, strict=True)
+        ]
+
+    return x.once(directory.under_way("score"), 0, SCORED, len(results), scoring)
+
+
+def tokens_of(result: Result) -> int:
+    """Give the tokens of all calls of a task in an arm."""
+    return sum(used.total for used in result.used.values())
+
+
+def _describe(critic: ModelConfig | str) -> str:
+    return critic if isinstance(critic, str) else str(describe_model(critic))
+
+
+def _digest(tasks: Sequence[RefineTask], hidden: Sequence[HiddenTests]) -> str:
+    """Hash tasks and hidden tests, so that a command goes on with the same only."""
+    text = json.dumps([[asdict(one) for one in tasks], [asdict(one) for one in hidden]])
+    return hashlib.sha256(text.encode()).hexdigest()

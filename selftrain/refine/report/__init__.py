@@ -1,0 +1,1 @@
+"""What a comparison of arms says."""

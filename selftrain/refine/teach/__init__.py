@@ -1,0 +1,1 @@
+"""A forward model learns to follow edits, from wrong tries and right ones."""

@@ -1,0 +1,105 @@
+"""A model that revises by a script, and runs that kill themselves while rounds refine. A program.
+
+python killed_refinement.py FOLDER section.key=value ...
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import killed_runs
+from refine_script import FAIL
+from scripted import SOLUTIONS, WRONG, ScriptedSampler
+
+from selftrain.config_file import load_config
+from selftrain.run import run
+from selftrain.sampling import Completion, FinishReason, Request
+from selftrain.sampling.completion import Tell, ignore
+
+POINTS = (
+    "open round-001/shards/refine-calls/000000.jsonl 3",
+    "open round-001/shards/refine-calls/000000.jsonl 9",
+    "open round-001/shards/refine/000000.jsonl.unfinished 1",
+    "rename round-001/shards/refine/000000.jsonl 1",
+    "open round-001/shards/refine-calls/000001.jsonl 2",
+    "rename round-001/3-candidates.jsonl 1",
+    "rename round-001/3-refined.jsonl 1",
+    "rename round-001/metrics.json 1",
+)
+"""Points while refinement is under way and while its files are joined, in order."""
+
+
+class Revising(ScriptedSampler):
+    """Solves as the script does, seldom; revises rightly where it is told so, by `right_share`.
+
+    As a critic it finds the same fault each time.
+    """
+
+    context_tokens = 2000
+
+    def __init__(self, *, right_share: float = 0.6, log: Path | None = None) -> None:
+        super().__init__(bad_share=0.3, wrong_share=0.8)
+        self.right_share = right_share
+        self.log = log
+
+    def sample(
+        self,
+        requests: Sequence[Request],
+        *,
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
+        tell: Tell = ignore,
+    ) -> list[Completion]:
+        def told(place: int, completion: Completion) -> None:
+            tell(place, completion)
+            if self.log is not None and tell is not ignore:
+                asked = requests[place]
+                with self.log.open("a") as file:
+                    file.write(json.dumps([asked.prompt, asked.seed]) + "\n")
+
+        return super().sample(
+            requests,
+            temperature=temperature,
+            max_new_tokens=max_new_tokens,
+            advance=advance,
+            tell=told,
+        )
+
+    def _complete(self, request: Request, temperature: float) -> Completion:
+        if request.message is not None:
+            return Completion(FAIL, FinishReason.STOP, 20, None)
+        return super()._complete(request, temperature)
+
+    def _solve(self, random: Random, prompt: str) -> str:
+        if "\n# 1. " not in prompt:
+            return super()._solve(random, prompt)
+        f = next(part for part in prompt.split("\n\n") if part.startswith("def f("))
+        body = SOLUTIONS[f].split("\n", 1)[1]
+        if random.random() >= self.right_share:
+            body = f"    {random.choice(WRONG)}  # {random.random()}"
+        return f"\n{body}\n\nassert"
+
+
+class Numbered(killed_runs.Points):
+    """Numbers the points of one name: a file is appended to again and again."""
+
+    def __init__(self, root: Path, kill_at: str | None) -> None:
+        super().__init__(root, kill_at)
+        self._times: Counter[str] = Counter()
+
+    def pass_by(self, point: str) -> None:
+        self._times[point] += 1
+        super().pass_by(f"{point} {self._times[point]}")
+
+
+if __name__ == "__main__":
+    root = Path(sys.argv[1])
+    killed_runs.Points = Numbered  # type: ignore[misc]
+    killed_runs.ScriptedSampler = partial(Revising, log=root / "answers.jsonl")  # type: ignore[misc, assignment]
+    config = load_config(None, sys.argv[2:])
+    killed_runs.compare(partial(run, config), root, lambda _: list(POINTS))
