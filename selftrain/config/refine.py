@@ -44,8 +44,9 @@ class RefineConfig(Section):
         "critic_no_gate",
         "gate_no_critic",
     )
-    """Ways to spend tokens on a task, all from the same first candidate. The two that draw again
-    have the tokens of the first arm here that has a critic, task by task."""
+    """Ways to spend tokens on a task, all from the same first candidate. Those that draw
+    again have the tokens of the first arm here that has a critic: task by task, or without a gate
+    as many on each task."""
     mode: Literal["best", "paper"] = "best"
     """`paper` discards every update that the gate rejects and ends only when the critic passes all
     four fields; `best` works on what it has until something passes the gate, and carries a

@@ -12,7 +12,7 @@ from selftrain.refine.arms import Way
 from selftrain.refine.asking import Speaker
 from selftrain.refine.critic.probes import read_probes, run_probes
 from selftrain.refine.critic.reading import read_review
-from selftrain.refine.critic.review import Edit, distinct
+from selftrain.refine.critic.review import Edit, How, distinct
 from selftrain.refine.critic.rules import rules_review
 from selftrain.refine.critic.wording import probe_prompt, review_prompt
 from selftrain.refine.forward.candidate import Candidate
@@ -110,7 +110,7 @@ def collect_edits(states: Sequence[State], means: Means) -> None:
     is_paper = means.config.mode == "paper"
     for one in states:
         is_settled = is_paper or not one.way.gate or one.best is one.current
-        if one.review is not None and one.review.passes and is_settled:
+        if is_settled and passes(one):
             one.end(Stop.all_pass)
             continue
         asked = list(one.review.edits) if one.review else []
@@ -239,6 +239,15 @@ def without_program(candidate: Candidate) -> GateReport:
     """Say what the gate says of a reply that holds no program."""
     detail = f"the reply holds no program ({candidate.no_source})"
     return GateReport((Evidence("parses", Status.failed, detail),))
+
+
+def passes(one: State) -> bool:
+    """Tell whether the critic passes all four fields, in a reply that is whole."""
+    if one.review is None or not one.review.passes:
+        return False
+    # What a line says may have been cut behind its `pass`; in JSON a cut is seen.
+    is_ended = one.calls[Role.critic].finish_reason == FinishReason.STOP
+    return is_ended or one.review.how is How.json
 
 
 def as_edit(failure: Evidence) -> Edit:

@@ -116,12 +116,12 @@ def compare(
     samplers = Samplers.of(x, taught)
     means = means_of(x, samplers, Calls(directory.calls))
     ways = ways_of(x.config.refine)
-    budgets: dict[str, int] = {}
+    spent: dict[str, int] = {}
     refined: list[Refined] = []
     for way in ways:
-        done = run_arm(x, directory, way, tasks, means, budgets if way.redraws else None)
+        done = run_arm(x, directory, way, tasks, means, budgets_of(way, spent))
         if way == reference(ways):
-            budgets = {one.result.task_id: tokens_of(one.result) for one in done}
+            spent = {one.result.task_id: tokens_of(one.result) for one in done}
         refined += done
     samplers.release()
     results = score_all(x, directory, tasks, hidden, [one.result for one in refined])
@@ -171,6 +171,17 @@ def score_all(
         ]
 
     return x.once(directory.under_way("score"), 0, SCORED, len(results), scoring)
+
+
+def budgets_of(way: Way, spent: Mapping[str, int]) -> Mapping[str, int] | None:
+    """Give an arm that draws again the tokens that were spent, task by task.
+
+    Without a gate every task has as many: that few were spent on a task tells that its first
+    candidate passed.
+    """
+    if not way.redraws:
+        return None
+    return spent if way.gate else dict.fromkeys(spent, round(sum(spent.values()) / len(spent)))
 
 
 def tokens_of(result: Result) -> int:

@@ -285,12 +285,20 @@ def test_an_update_without_a_program_loses_nothing(reason: str) -> None:
     assert (done.result.source, done.result.accepted) == (f"{RIGHT}\n", True)
 
 
-@pytest.mark.parametrize("cut", [json.dumps({})[:1], FAIL[:40], ALL_PASS[:-40]])
+LINES = "correctness: pass\nformat: pass\nefficiency: pass\ncompleteness: pass"
+
+
+@pytest.mark.parametrize("cut", [json.dumps({})[:1], FAIL[:40], ALL_PASS[:-40], LINES])
 def test_a_review_that_is_cut_is_no_pass(cut: str) -> None:
     critic = Script([Completion(cut, FinishReason.LENGTH, 9, None)])
     done = run("critic", Script([block(RIGHT)]), critic, iterations=1)
     assert done.result.stop is not Stop.all_pass
     assert done.result.accepted
+
+
+def test_a_review_in_lines_that_is_whole_is_a_pass() -> None:
+    done = run("critic", Script([block(RIGHT)]), Script([LINES]), iterations=1)
+    assert done.result.stop is Stop.all_pass
 
 
 def test_a_prompt_without_room_ends_it() -> None:

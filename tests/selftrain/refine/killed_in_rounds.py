@@ -1,9 +1,10 @@
 """A model that revises by a script, and runs that kill themselves while rounds refine. A program.
 
-python killed_refinement.py FOLDER section.key=value ...
+python killed_in_rounds.py FOLDER section.key=value ...
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,9 +13,10 @@ from pathlib import Path
 from random import Random
 
 import killed_runs
-from refine_script import FAIL
+from refine_script import FAIL, block
 from scripted import SOLUTIONS, WRONG, ScriptedSampler
 
+from puzzles import puzzle_from_source
 from selftrain.config_file import load_config
 from selftrain.run import run
 from selftrain.sampling import Completion, FinishReason, Request
@@ -71,18 +73,29 @@ class Revising(ScriptedSampler):
         )
 
     def _complete(self, request: Request, temperature: float) -> Completion:
-        if request.message is not None:
+        if request.message is None:
+            return super()._complete(request, temperature)
+        if request.message.schema is not None:
             return Completion(FAIL, FinishReason.STOP, 20, None)
-        return super()._complete(request, temperature)
+        f = re.findall(r"```python\n(def f\(.*?)\n```", request.prompt, re.DOTALL)[-1]
+        g = f"def g({_inputs(f)}):\n{self._body(Random(request.seed), f)}"
+        return Completion(block(g), FinishReason.STOP, 20, None)
 
     def _solve(self, random: Random, prompt: str) -> str:
         if "\n# 1. " not in prompt:
             return super()._solve(random, prompt)
-        f = next(part for part in prompt.split("\n\n") if part.startswith("def f("))
-        body = SOLUTIONS[f].split("\n", 1)[1]
-        if random.random() >= self.right_share:
-            body = f"    {random.choice(WRONG)}  # {random.random()}"
-        return f"\n{body}\n\nassert"
+        shown = [part for part in prompt.split("\n\n") if re.match(r"def f\d*\(", part)]
+        return f"\n{self._body(random, re.sub(r'^def f[0-9]*', 'def f', shown[-1]))}\n\nassert"
+
+    def _body(self, random: Random, f: str) -> str:
+        """Give the body of a revision, which is wrong in other words each time."""
+        if random.random() < self.right_share:
+            return SOLUTIONS[f].split("\n", 1)[1]
+        return f"    {random.choice(WRONG)}  # {random.random()}"
+
+
+def _inputs(f: str) -> str:
+    return puzzle_from_source(f, name="f").inputs
 
 
 class Numbered(killed_runs.Points):
