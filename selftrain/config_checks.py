@@ -103,10 +103,16 @@ def _refuse_undecided(config: Config, path: Path) -> None:
 def _refuse_refinement(config: Config, path: Path) -> None:
     """Refuse arms that lack a part, and teaching what is not ours to teach."""
     c = config.refine
-    if c.critic == "rules" and "critic_code" in c.arms:
+    if c.critic == "rules" and "critic_code" in c.arms and "arms" in c.model_fields_set:
         raise UsageError(
             f"{path}: refine.arms holds critic_code, but refine.critic is rules, a program that "
             "asks for no calls. Leave the arm out, or name a model."
+        )
+    if c.enabled and config.curate.verdicts != "verified":
+        raise UsageError(
+            f"{path}: refine.enabled tries unsolved puzzles until a pair is verified, but "
+            f"curate.verdicts={config.curate.verdicts} takes pairs whatever their verdict. Leave "
+            "one of them out."
         )
     redraws = [arm for arm in c.arms if arm.startswith("resample")]
     if redraws and not set(c.arms) - {"forward", *redraws}:

@@ -31,7 +31,7 @@ class Example:
     name: str
     """Name of the puzzle: of a proposed one, the proposal's id."""
     index: int
-    """Number of the attempt that was kept."""
+    """Number of the attempt that was kept; behind the attempts, what refinement came to."""
     f: str
     g: str
     answer: str | None
@@ -51,17 +51,20 @@ def curate(
 ) -> Iterator[Example]:
     """Make examples of judged candidates, which come puzzle by puzzle in the order of `puzzles`.
 
-    `seed` is the run's.
+    What refinement came to is verified or left out, and counts among no attempts. `seed` is the
+    run's.
     """
     by_id = {puzzle.id: puzzle for puzzle in puzzles}
     for puzzle_id, group in groupby(judged, key=lambda one: one.candidate.puzzle_id):
-        attempts = [one for one in group if one.outcome != NOT_JUDGED]
+        candidates = [one for one in group if one.outcome != NOT_JUDGED]
+        attempts = [one for one in candidates if not one.way]
         num_correct = sum(one.passed for one in attempts)
         if config.drop_always_solved and num_correct == len(attempts):
             continue
         random = Random(derive_seed(seed, round_number, "curate", puzzle_id))
         puzzle = by_id[puzzle_id]
-        for one in _chosen(attempts, config, random):
+        choices = candidates if config.verdicts == "verified" else attempts
+        for one in _chosen(choices, config, random):
             g = one.candidate.g
             assert g is not None, "only what was cut is chosen"
             yield Example(

@@ -72,9 +72,19 @@ class Experiment:
         """Give the model that solves in rounds: one of its own, or the one that learns."""
         return self._others.get(self.config.solve.model, generator)
 
+    @property
+    def critic(self) -> LazySampler | None:
+        """Give the model that reviews in rounds; None where it is the solver or a program."""
+        return self._others.get(self._critic)
+
+    @property
+    def _critic(self) -> ModelConfig | None:
+        refine = self.config.refine
+        return refine.critic if refine.enabled and isinstance(refine.critic, ModelConfig) else None
+
     @cached_property
     def _others(self) -> dict[ModelConfig | None, LazySampler]:
-        named = {self.config.propose.model, self.config.solve.model} - {None}
+        named = {self.config.propose.model, self.config.solve.model, self._critic} - {None}
         return {
             m: LazySampler(partial(self.load_other, m), self.bill) for m in named if m is not None
         }

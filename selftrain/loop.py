@@ -3,8 +3,10 @@
 This follows Haluptzok, Bowers and Kalai, "Language Models Can Teach Themselves to Program Better"
 (2022). What each call does is in the file of its name. `teach_verifier`, `judge_in_round` and
 `measure_verifiers` are LEVER's (verifier/rounds/): without `verifier.enabled` they judge all
-candidates by judge.py and do nothing else. `x.once` does a shard of a stage once: where an earlier
-process finished it, its rows are read instead. How that is done is in experiment.py.
+candidates by judge.py and do nothing else. `refine_unsolved` is CodeGrad's (refine/in_rounds.py):
+without `refine.enabled` it gives the candidates as they are. `x.once` does a shard of a stage once:
+where an earlier process finished it, its rows are read instead. How that is done is in
+experiment.py.
 """
 
 import shutil
@@ -31,6 +33,7 @@ from selftrain.finetune.lessons import TrainingPaths, read_lessons
 from selftrain.judge import JUDGED
 from selftrain.models import load_tokenizer
 from selftrain.propose import PROPOSALS, propose
+from selftrain.refine.in_rounds import refine_unsolved
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.seeds import derive_seed
@@ -94,6 +97,7 @@ def invent_puzzles(x: Experiment, here: RoundDirectory, generator: LazySampler) 
 
         judging = partial(judge_in_round, x, here, puzzles, candidates)
         judged = once(JUDGED, len(candidates), judging)
+        judged = refine_unsolved(x, here, shard, solver, puzzles, judged)
 
         examples = list(curate(puzzles, judged, c.curate, c.seed, here.number))
         checking = partial(decontaminate, examples, x.nearness, c.decontaminate, x.judging)

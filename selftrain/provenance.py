@@ -74,6 +74,7 @@ def provenance(
         "proposer": describe_model(config.propose.model),
         "solver": describe_model(config.solve.model),
         "verifier": describe_model(config.verifier.model if config.verifier.enabled else None),
+        "critic": describe_model(_critic(config)),
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -85,12 +86,28 @@ def provenance(
 
 def what_changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Name what a run on disk was made with and no longer has; empty where all is as it was."""
-    for key in ("judge", "puzzles", "data", "model", "proposer", "solver", "verifier", "packages"):
+    for key in (
+        "judge",
+        "puzzles",
+        "data",
+        "model",
+        "proposer",
+        "solver",
+        "verifier",
+        "critic",
+        "packages",
+    ):
         theirs, ours = before.get(key, {}), now[key]
         for name in {**theirs, **ours}:
             if theirs.get(name) != ours.get(name):
                 return f"{key}.{name} ({theirs.get(name)}, now {ours.get(name)})"
     return ""
+
+
+def _critic(config: Config) -> ModelConfig | None:
+    """Give the model that reviews candidates; None where none of its own does."""
+    critic = config.refine.critic
+    return critic if isinstance(critic, ModelConfig) else None
 
 
 def describe_model(config: ModelConfig | None) -> dict[str, Any]:

@@ -21,8 +21,10 @@ from selftrain.files import Row, read_json, read_rows, write_json, write_rows
 from selftrain.filter import FILTERED
 from selftrain.finetune.log import read_training, training_metrics
 from selftrain.finetune.pieces import hold_back, texts_of
-from selftrain.judge import JUDGED
+from selftrain.judge import JUDGED, is_attempt
 from selftrain.near_training import near_rows
+from selftrain.refine.gains import gains_metrics
+from selftrain.refine.in_rounds import RETRIED, joined
 from selftrain.run_directory import DEV, EPOCH, RoundDirectory
 from selftrain.statistics import evaluation_metrics, rows_pass_at_k
 
@@ -46,11 +48,19 @@ def write_stages(here: RoundDirectory, before: Iterable[Row], config: Config) ->
     )
     write_rows(here.proposals, without_puzzle)
     write_rows(here.puzzles, (row["puzzle"] for row in here.rows(FILTERED.stage) if row["puzzle"]))
-    write_rows(here.candidates, here.rows(JUDGED.stage))
+    write_rows(here.candidates, _candidates(here))
+    if here.shards(RETRIED.stage):
+        write_rows(here.refined, here.rows(RETRIED.stage))
     write_rows(here.difficulties, difficulties(here.rows(JUDGED.stage)))
     kept = chosen_rows(partial(_clean, here), config.curate, config.seed, here.number)
     write_rows(here.examples, chain(before, kept))
     write_rows(here.removed, map(removed_row, _removed(here)))
+
+
+def _candidates(here: RoundDirectory) -> Iterator[Row]:
+    """Stream the round's attempts, each puzzle's followed by what refinement came to, if any."""
+    further = (row["judged"] for row in here.rows(RETRIED.stage) if row["judged"] is not None)
+    return joined(here.rows(JUDGED.stage), further, lambda row: row["puzzle_id"])
 
 
 def _removed(here: RoundDirectory) -> Iterator[Row]:
@@ -114,6 +124,7 @@ def write_metrics(here: RoundDirectory, config: Config) -> None:
     metrics |= _epochs(here, config)
     if here.number > 0:
         metrics |= _funnel(here) | _training(here, config) | read_diversity(here.diversity).metrics
+        metrics |= gains_metrics(here)
     if here.verifier_worth.exists():
         metrics |= read_json(here.verifier_worth)["metrics"]
     write_json(here.metrics, metrics)
@@ -184,15 +195,17 @@ def _funnel(here: RoundDirectory) -> Row:
 
 
 def _solving(here: RoundDirectory) -> Row:
+    """Count outcomes and costs of attempts, and what is solved, by refinement too."""
     outcomes: Counter[str] = Counter()
     solved: set[str] = set()
     num_tokens = fuel = 0
     for row in read_rows(here.candidates):
-        outcomes[row["outcome"]] += 1
-        num_tokens += row["num_tokens"]
-        fuel += row["fuel"]
         if row["passed"]:
             solved.add(row["puzzle_id"])
+        if is_attempt(row):
+            outcomes[row["outcome"]] += 1
+            num_tokens += row["num_tokens"]
+            fuel += row["fuel"]
     new = sum(1 for row in read_rows(here.examples) if row["round"] == here.number)
     removed = Counter(row["reason"] for row in read_rows(here.removed))
     return {

@@ -44,7 +44,9 @@ def run(
     refused: list[str] = []
     train, held_out = read_splits(config.puzzles, refused.append)
     if not directory.is_begun():
-        models.check_samplers(config.model, config.propose.model, config.solve.model)
+        critic = config.refine.critic if config.refine.enabled else None
+        others = config.propose.model, config.solve.model, critic
+        models.check_samplers(config.model, *(one for one in others if not isinstance(one, str)))
     with working_in(directory):
         made_with = provenance(command_line(), config, train, held_out, len(refused), data)
         with claim(RUN, directory, config, made_with):

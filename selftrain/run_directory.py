@@ -55,6 +55,11 @@ class RoundDirectory:
         return self.path / "3-candidates.jsonl"
 
     @property
+    def refined(self) -> Path:
+        """What became of each puzzle that no attempt solved, iteration by iteration."""
+        return self.path / "3-refined.jsonl"
+
+    @property
     def difficulties(self) -> Path:
         """How hard each puzzle was: one minus its solve rate, with an interval."""
         return self.path / "3-difficulties.jsonl"
@@ -154,6 +159,10 @@ class RoundDirectory:
     def shard(self, stage: str, index: int) -> Path:
         """Give the file of one finished shard of a stage that is under way."""
         return self.path / "shards" / stage / f"{index:06d}.jsonl"
+
+    def calls(self, index: int) -> Path:
+        """Give the file of what models answered for a shard that is refined; no shard itself."""
+        return self.shard("refine-calls", index)
 
     def shards(self, stage: str) -> list[Path]:
         """List the finished shards of a stage, in order."""

@@ -86,13 +86,15 @@ def make_pool(
     """Let a generator propose, solve and judge, unless that is done.
 
     It keeps all pairs that pass; those of `curate.max_pairs` are chosen for each kind in data.py.
+    Nothing is refined: the arms compare what attempts give.
     """
     pool = directory.pool(generator, x.config.seed)
     if not pool.metrics.exists():
         x.progress.say(f"seed {x.config.seed}: {generator.name} proposes and solves")
         sampler = LazySampler(lambda: x.load_other(generator.model), x.bill)
         whole = x.config.curate.model_copy(update={"max_pairs": None, "choose": "random"})
-        y = replace(x, config=x.config.model_copy(update={"curate": whole}))
+        plain = x.config.refine.model_copy(update={"enabled": False})
+        y = replace(x, config=x.config.model_copy(update={"curate": whole, "refine": plain}))
         _share_index(x, y)
         try:
             invent_puzzles(y, pool, sampler)

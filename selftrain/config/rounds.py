@@ -224,7 +224,7 @@ class DiversityConfig(Section):
 class AblateConfig(Section):
     """What `selftrain ablate` compares: each arm trains the base model on its own data.
 
-    An arm is one round; `rounds`, `finetune.start` and `verifier` say nothing here.
+    An arm is one round; `rounds`, `finetune.start`, `verifier` and `refine` say nothing here.
     """
 
     arms: Annotated[tuple[str, ...], Field(min_length=1)] = (

@@ -197,6 +197,12 @@ def _basis(plan: Plan) -> str:
             f"Left out: a verifier a round, which learns in {number(v.steps)} steps of at most "
             f"{most} candidates,\nreads those of puzzles to come, and whose weights are kept."
         )
+    if plan.config.refine.enabled:
+        c, most = plan.config.refine, add_up(plan.most).puzzles
+        lines.append(
+            f"Left out: refinement, which takes {number(c.tokens)} tokens and little more of each "
+            f"puzzle that no\nattempt solves, at most {number(c.tokens * most)} in all."
+        )
     return "\n".join(lines)
 
 

@@ -45,11 +45,15 @@ WAYS: dict[Arm, Way] = {
 def ways_of(config: RefineConfig) -> list[Way]:
     """Give the arms in the order in which they are done: those that draw again come last.
 
-    Where the forward model is its own critic, `critic` is `self_critic` once more and left out.
+    Where the forward model is its own critic, `critic` is `self_critic` once more and left out; so
+    is `critic_code` where the critic is a program, which asks for no calls.
     """
-    names = list(dict.fromkeys(config.arms))
-    if config.critic == "self" and "self_critic" in names and "critic" in names:
-        names.remove("critic")
+    left_out = set()
+    if config.critic == "self" and "self_critic" in config.arms:
+        left_out.add("critic")
+    if config.critic == "rules":
+        left_out.add("critic_code")
+    names = dict.fromkeys(name for name in config.arms if name not in left_out)
     return sorted((WAYS[name] for name in names), key=lambda way: way.redraws)
 
 

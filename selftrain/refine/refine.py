@@ -13,12 +13,12 @@ from pathlib import Path
 
 from selftrain import models
 from selftrain.claim import REFINE, claim, refuse_foreign, working_in
-from selftrain.config import Config, ModelConfig
+from selftrain.config import Config
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import Format, write_rows
 from selftrain.judge import judging_in_evaluation
 from selftrain.progress import Progress
-from selftrain.provenance import command_line, describe_model, provenance
+from selftrain.provenance import command_line, provenance
 from selftrain.puzzle_source import read_splits
 from selftrain.refine.arms import Way, reference, ways_of
 from selftrain.refine.calls import Calls
@@ -61,7 +61,7 @@ def refine(config: Config, folder: Path) -> int:
     )
     tasks, hidden = read_tasks(config, held_out)
     with working_in(directory.run):
-        data = {"tasks": _digest(tasks, hidden), "critic": _describe(config.refine.critic)}
+        data = {"tasks": _digest(tasks, hidden)}
         made_with = provenance(command_line(), config, train, held_out, len(refused), data)
         with claim(REFINE, directory.run, config, made_with):
             make = build if train else _without_puzzles
@@ -187,10 +187,6 @@ def budgets_of(way: Way, spent: Mapping[str, int]) -> Mapping[str, int] | None:
 def tokens_of(result: Result) -> int:
     """Give the tokens of all calls of a task in an arm."""
     return sum(used.total for used in result.used.values())
-
-
-def _describe(critic: ModelConfig | str) -> str:
-    return critic if isinstance(critic, str) else str(describe_model(critic))
 
 
 def _digest(tasks: Sequence[RefineTask], hidden: Sequence[HiddenTests]) -> str:

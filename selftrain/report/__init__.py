@@ -36,6 +36,7 @@ def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
     from selftrain.report.difficulty import difficulty_section
     from selftrain.report.diversity import diversity_section
     from selftrain.report.pass_at_k import facts, headline, pass_at_k_section
+    from selftrain.report.refinement import refinement_section
     from selftrain.report.stages import cost_section, funnel_section, outcomes_section
     from selftrain.report.verbatim import verbatim_section
     from selftrain.report.verifier import verifier_section
@@ -47,6 +48,7 @@ def make_page(directory: RunDirectory, *, with_timings: bool) -> Page:
         choices_section(run, directory),
         funnel_section(run),
         outcomes_section(run),
+        refinement_section(run),
         verifier_section(run, directory),
         diversity_section(run, directory),
         difficulty_section(run, directory),

@@ -62,7 +62,8 @@ def funnel_section(run: Run) -> Section:
             "What each round kept, with its share of the completions.",
             ("Step", *(f"Round {round_.number}" for round_ in run.trained)),
             tuple(rows),
-            "Examples are the unique pairs kept in that round; a solved puzzle may give several.",
+            "Examples are the unique pairs kept in that round; a solved puzzle may give several."
+            + _by_refinement(run),
         ),
         Figure(f"The funnel of round {last.number}.", draw_funnel(steps)),
         Heading("Rejections by reason"),
@@ -123,6 +124,13 @@ def cost_section(run: Run, directory: RunDirectory, *, with_timings: bool) -> Se
     if with_timings:
         blocks += spending_blocks(directory)
     return Section("Time a stage", tuple(blocks))
+
+
+def _by_refinement(run: Run) -> str:
+    """Say what else is among the solved where rounds refine; nothing elsewhere."""
+    refines = any("refine/refined/solved" in round_.metrics for round_ in run.trained)
+    said = " Solved are those too that were only after all attempts had failed: see Refinement."
+    return said if refines else ""
 
 
 def _step_name(step: str) -> str:

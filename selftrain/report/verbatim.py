@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from selftrain.evaluate import GREEDY
 from selftrain.files import Row
+from selftrain.judge import is_attempt
 from selftrain.report.blocks import Block, Heading, Paragraph, Passage, Section, Verbatim, plain
 from selftrain.report.reading import Run, rows_if_written
 from selftrain.run_directory import RoundDirectory, RunDirectory
@@ -55,9 +56,14 @@ class Tried:
     shown: Row
     """The shortest that passed; where none did, the first."""
     num_attempts: int
-    """How many there were."""
+    """How many there were; what refinement came to is none."""
     num_passed: int
     """How many passed."""
+
+    @property
+    def is_solved(self) -> bool:
+        """Tell whether a candidate passed, an attempt or what refinement came to."""
+        return bool(self.shown["passed"])
 
 
 def verbatim_section(run: Run, directory: RunDirectory) -> Section:
@@ -108,8 +114,8 @@ def read_attempts(rows: Iterable[Row], key: str) -> Iterator[Tried]:
         shown: Row = {}
         num_attempts = num_passed = 0
         for row in group:
-            num_attempts += 1
-            num_passed += row["passed"]
+            num_attempts += is_attempt(row)
+            num_passed += row["passed"] and is_attempt(row)
             if not shown or (
                 row["passed"] and (not shown["passed"] or _length(row) < _length(shown))
             ):
@@ -130,7 +136,7 @@ def _puzzles(directory: RoundDirectory, seed: int) -> list[Block]:
     solved: Reservoir[Tried] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "solved"))
     unsolved: Reservoir[Tried] = Reservoir(NUM_SHOWN, derive_seed(seed, *place, "unsolved"))
     for attempts in read_attempts(rows_if_written(directory.candidates), "puzzle_id"):
-        (solved if attempts.num_passed else unsolved).add(attempts)
+        (solved if attempts.is_solved else unsolved).add(attempts)
     return [
         Heading(f"Accepted puzzles of round {directory.number}, each with its shortest solution"),
         *_or_none([_attempts(attempts, attempts.shown["puzzle_id"]) for attempts in solved.kept]),
@@ -201,7 +207,9 @@ def _noting_wrong(
 
 def _attempts(attempts: Tried, name: str) -> Verbatim:
     fate = f"{attempts.num_passed} of {attempts.num_attempts} attempts passed"
-    if not attempts.num_passed:
+    if attempts.is_solved and not attempts.num_passed:
+        fate += f", this came after them, by {attempts.shown['way']}"
+    elif not attempts.num_passed:
         fate += f", this one is {attempts.shown['outcome']}"
     return Verbatim(_title(f"{name}: {fate}"), _pair(attempts.shown))
 

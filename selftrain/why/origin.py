@@ -11,6 +11,7 @@ from selftrain.config import Config, ModelConfig
 from selftrain.dev import split_dev
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_json
+from selftrain.judge import is_attempt
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles, propose_prompt, solve_prompt
 from selftrain.puzzle_source import read_split
@@ -53,6 +54,8 @@ def solution_origin(
         return
     who = _writer(run, here.number, config.solve.model, "solver")
     yield from headed("Solved by", [who, _length(attempt)])
+    if not is_attempt(attempt):  # Its prompt holds another try and edits; it is not an attempt's.
+        return
     try:
         shown = _few_shot(config)
     except UsageError as error:

@@ -10,10 +10,11 @@ from selftrain.config import Config
 from selftrain.difficulty import interval
 from selftrain.files import Row
 from selftrain.filter import is_spared
-from selftrain.judge import NOT_JUDGED
+from selftrain.judge import NOT_JUDGED, is_attempt
 from selftrain.run_directory import RoundDirectory, RunDirectory
 from selftrain.why.find import Found, rounds_of, rows_with
 from selftrain.why.origin import proposal_origin, solution_origin
+from selftrain.why.refinement import refinement_lines, what_refinement_did
 from selftrain.why.text import block, headed, short, table
 
 
@@ -25,7 +26,9 @@ class Fate:
     """Its round."""
     proposal: Row
     candidates: Sequence[Row]
-    """The attempts at it, in order."""
+    """The attempts at it, in order, and what refinement came to."""
+    refined: Row | None
+    """How it was refined or drawn again, where no attempt solved it and rounds do that."""
     removed: dict[int, Row]
     """By attempt, what lay too near a held-out puzzle."""
     trained: dict[int, list[int]]
@@ -34,9 +37,14 @@ class Fate:
     """By attempt, the examples as trained on."""
 
     @property
+    def attempts(self) -> list[Row]:
+        """Give the attempts alone."""
+        return [row for row in self.candidates if is_attempt(row)]
+
+    @property
     def num_passed(self) -> int:
         """Count the attempts that passed."""
-        return sum(row["passed"] for row in self.candidates)
+        return sum(row["passed"] for row in self.attempts)
 
 
 def puzzle_story(run: RunDirectory, config: Config, found: Found) -> Iterator[str]:
@@ -52,6 +60,8 @@ def puzzle_story(run: RunDirectory, config: Config, found: Found) -> Iterator[st
     if fate.candidates:
         yield from _attempts(fate)
         yield from _difficulty(fate)
+    if fate.refined is not None:
+        yield from refinement_lines(fate.refined)
     yield from proposal_origin(run, config, fate.here, fate.proposal)
     if attempt is not None:
         yield from solution_origin(run, config, fate.here, attempt)
@@ -65,14 +75,16 @@ def _fate(run: RunDirectory, found: Found) -> Fate:
     removed: dict[int, Row] = {}
     trained: dict[int, list[int]] = {}
     examples: dict[int, Row] = {}
+    refined: Row | None = None
     if found.puzzle_id is not None:
         candidates = list(rows_with(here.candidates, "puzzle_id", found.puzzle_id))
+        refined = next(rows_with(here.refined, "puzzle_id", found.puzzle_id), None)
         removed = {row["index"]: row for row in rows_with(here.removed, "name", found.name)}
         for later in rounds_of(run):
             for row in rows_with(later.examples, "name", found.name):
                 trained.setdefault(row["index"], []).append(later.number)
                 examples[row["index"]] = row
-    return Fate(here, proposal, candidates, removed, trained, examples)
+    return Fate(here, proposal, candidates, refined, removed, trained, examples)
 
 
 def _headline(fate: Fate) -> Iterator[str]:
@@ -90,10 +102,13 @@ def _what_became(fate: Fate) -> str:
     said = f"a puzzle of round {fate.here.number}"
     if not fate.candidates:
         return f"{said} that nothing was tried on"
-    num_judged = sum(row["outcome"] != NOT_JUDGED for row in fate.candidates)
+    attempts = fate.attempts
+    num_judged = sum(row["outcome"] != NOT_JUDGED for row in attempts)
     said += f"; {fate.num_passed} of {num_judged} attempts passed"
-    if num_judged < len(fate.candidates):
-        said += f", {len(fate.candidates) - num_judged} were not judged"
+    if num_judged < len(attempts):
+        said += f", {len(attempts) - num_judged} were not judged"
+    if fate.refined is not None:
+        said += f", then {what_refinement_did(fate.refined)}"
     return f"{said}, {len(fate.trained)} trained on"
 
 
@@ -148,7 +163,8 @@ def _attempts(fate: Fate) -> Iterator[str]:
         same = first.setdefault(row["g"], row["index"]) if row["g"] is not None else row["index"]
         became = f"same as {same}" if same != row["index"] else _became(fate, row)
         answer = short(row["answer"] if row["answer"] is not None else row["detail"] or None)
-        rows.append((str(row["index"]), row["outcome"], f"{row['fuel']:,}", answer, became))
+        number = str(row["index"]) if is_attempt(row) else f"{row['index']}, {row['way']}"
+        rows.append((number, row["outcome"], f"{row['fuel']:,}", answer, became))
     head = ("attempt", "outcome", "fuel", "answer", "what became of it")
     yield from headed("Attempts", table(head, rows))
 
@@ -170,7 +186,7 @@ def _difficulty(fate: Fate) -> Iterator[str]:
     if fate.candidates[0].get("ordered", False):
         return
     example = next(iter(fate.examples.values()), None)
-    total = example["num_attempts"] if example else len(fate.candidates)
+    total = example["num_attempts"] if example else len(fate.attempts)
     correct = example["num_correct"] if example else fate.num_passed
     low, high = interval(total - correct, total)
     said = f"{1 - correct / total:.2f} [{low:.2f}, {high:.2f}]: {correct} of {total} attempts right"

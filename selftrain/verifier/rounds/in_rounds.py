@@ -14,6 +14,7 @@ from puzzles import Puzzle, from_row
 from selftrain.config import VerifierConfig
 from selftrain.experiment import Experiment
 from selftrain.files import Row, read_rows
+from selftrain.judge import is_attempt
 from selftrain.run_directory import RoundDirectory
 from selftrain.seeds import derive_seed
 from selftrain.verifier.learning.inputs import reads_of
@@ -102,7 +103,8 @@ def _named(here: RoundDirectory, puzzles: Mapping[str, Puzzle], with_g: bool) ->
 def _whole(here: RoundDirectory) -> Iterator[tuple[str, list[Row]]]:
     """Stream the candidates of the puzzles that were judged whole."""
     for puzzle_id, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
-        rows = list(group)
+        # What refinement came to is right alone, and was not drawn as the others were.
+        rows = [row for row in group if is_attempt(row)]
         if not rows[0].get("ordered", False):
             yield puzzle_id, rows
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from selftrain.experiment import Experiment
 from selftrain.files import Row, read_json, read_rows, write_json
-from selftrain.judge import NOT_JUDGED
+from selftrain.judge import NOT_JUDGED, is_attempt
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling.lazy import LazySampler
 from selftrain.verifier.learning.train import CALIBRATOR
@@ -104,7 +104,7 @@ def _judged(here: RoundDirectory, reads: str) -> Row:
     """
     counts = {name: dict.fromkeys(_COUNTS, 0) for name in ("whole", "ordered")}
     for _, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
-        rows = list(group)
+        rows = [row for row in group if is_attempt(row)]
         programs = {row["g"]: row for row in rows if row["g"] is not None}
         count = counts["ordered" if rows[0].get("ordered", False) else "whole"]
         count["num_puzzles"] += 1

@@ -10,6 +10,7 @@ from selftrain.config import Config
 from selftrain.dev import split_dev
 from selftrain.errors import UsageError
 from selftrain.files import Row, read_rows
+from selftrain.judge import is_attempt
 from selftrain.progress import Progress
 from selftrain.prompts import few_shot_puzzles
 from selftrain.puzzle_source import read_splits
@@ -73,7 +74,7 @@ def named_of_run(folder: Path, *, held_out: bool) -> list[Named]:
 def _own(here: RoundDirectory) -> Iterator[tuple[Puzzle, list[Row]]]:
     puzzles = {puzzle.id: puzzle for puzzle in map(from_row, read_rows(here.puzzles))}
     for puzzle_id, group in groupby(read_rows(here.candidates), key=lambda row: row["puzzle_id"]):
-        rows = list(group)
+        rows = [row for row in group if is_attempt(row)]
         if not rows[0].get("ordered", False):  # Else some of them were spared their verdict.
             yield puzzles[puzzle_id], rows
 
