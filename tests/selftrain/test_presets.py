@@ -104,6 +104,27 @@ LEVER = {
     "lever.num_samples": 50,
     "lever.temperature": 0.8,
 }
+REFINEMENTS = {
+    "refine-tiny": {
+        "model.name": "builtin:tiny",
+        "refine.teach": True,
+        "refine.critic": "rules",
+        "refine.wording": "continue",
+    },
+    "refine-smollm2": {
+        "model.server": "http://127.0.0.1:8080/v1",
+        "model.api": "chat",
+        "refine.critic": "self",
+        "refine.num_tasks": 10,
+    },
+    "codegrad-paper": {
+        "model.name": "Qwen/Qwen2.5-Coder-3B-Instruct",
+        "refine.critic.name": "Qwen/Qwen3-1.7B",
+        "refine.mode": "paper",
+        "refine.iterations": 2,
+        "refine.wording": "message",
+    },
+}
 PARAMETERS = {
     # All of them, and those that are trained, counted from each model's shape.
     "paper-neo-125m": (125_198_592, 125_198_592),
@@ -138,6 +159,7 @@ def test_every_configuration_is_tiny_or_a_preset() -> None:
         "smollm2-135m",
         *PRESETS,
         *VERIFIERS,
+        *REFINEMENTS,
     }
 
 
@@ -189,3 +211,9 @@ def test_a_head_tells_the_cost_that_the_plan_finds(name: str, p3: Puzzles) -> No
 def test_a_head_says_where_its_numbers_come_from(name: str) -> None:
     head = (CONFIGS / f"{name}.yaml").read_text().split("\n\n")[0]
     assert "# Where the numbers come from: " in head
+
+
+@pytest.mark.parametrize("name", REFINEMENTS)
+def test_a_refinement_holds_what_its_head_says(name: str) -> None:
+    config = load_config(CONFIGS / f"{name}.yaml")
+    assert {key: setting(config, key) for key in REFINEMENTS[name]} == REFINEMENTS[name]

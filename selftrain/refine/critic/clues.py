@@ -98,11 +98,11 @@ def _function(tree: ast.Module) -> ast.FunctionDef | None:
 
 def _values(f: ast.FunctionDef, g: ast.FunctionDef) -> Iterator[Clue]:
     """Compare constants: one that f doesn't have was miscopied, or made up."""
-    own = {repr(c.value): c for c in _constants(g.body)}
-    known = {repr(c.value) for c in _constants([*f.body, *f.args.defaults])}
+    own = {_spelt(c): c for c in _constants(g.body)}
+    known = {_spelt(c) for c in _constants([*f.body, *f.args.defaults])}
     bounds = {id(c) for c in _constants([n for n in walk(f.body) if _is_bound(n)])}
     equal = [c for c in _constants(f.body) if id(c) not in bounds]
-    texts = dict.fromkeys(repr(c.value) for c in equal if not _is_small(c))
+    texts = dict.fromkeys(_spelt(c) for c in equal if not _is_small(c))
     lacking = [text for text in texts if text not in own]
     unknown = [(text, one) for text, one in own.items() if text not in known]
     for text, constant in unknown[:MOST]:
@@ -114,6 +114,12 @@ def _values(f: ast.FunctionDef, g: ast.FunctionDef) -> Iterator[Clue]:
             yield Clue(constant.lineno, f"{text} is not in f")
     for text in lacking:
         yield Clue(_line(g), f"use {text}", missing=True)
+
+
+def _spelt(constant: ast.Constant) -> str:
+    """Spell a constant as puzzles do: words in double quotes where they can be."""
+    value = constant.value
+    return f'"{value}"' if isinstance(value, str) and value.isalnum() else repr(value)
 
 
 def _is_small(constant: ast.Constant) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from puzzles import Puzzle, instances
+from puzzles import Puzzle
 from selftrain.curate import Example, curate
 from selftrain.decontaminate import CHECKED, Checked, decontaminate, removed_row
 from selftrain.errors import RunError
@@ -22,14 +22,11 @@ from selftrain.loop import train
 from selftrain.refine.directory import RefineDirectory
 from selftrain.refine.gate.gate import Gate
 from selftrain.refine.tasks.held_out import puzzle_task
-from selftrain.refine.teach.triples import Wrong, example_of, variant_of, wrong_tries
+from selftrain.refine.teach.triples import Wrong, example_of, wrong_tries
 from selftrain.run_directory import RoundDirectory
 from selftrain.sampling import Sampler
-from selftrain.seeds import derive_seed
 from selftrain.solve import CANDIDATES, solve
 
-A_VARIANT = 4
-"""Triples that share a puzzle's other constants."""
 TRIPLES = Format("triples", asdict, lambda row: Example(**row))
 
 
@@ -68,9 +65,7 @@ def gather(x: Experiment, here: RoundDirectory, sampler: Sampler) -> None:
 
 
 def _may_be_tried(x: Experiment, puzzle: Puzzle) -> bool:
-    """Leave out what a prompt shows solved, and, variants and all, what is too near to a held-out
-    puzzle.
-    """
+    """Leave out what a prompt shows solved, and what is too near to a held-out puzzle."""
     c = x.config.decontaminate
     keep = c.same_shape == "keep"
     near = x.nearness.texts.overlap(puzzle, c.checks, keep_same_shape=keep)
@@ -103,29 +98,14 @@ def make_triples(
     *,
     advance: Callable[[int], object],
 ) -> list[Example]:
-    """Let the gate say what each wrong try fails, and the rules what to edit.
-
-    Each is taught with other constants where a right try stays right with them: a puzzle that is
-    read too often teaches its solution, not to follow edits.
-    """
-    used = [_other_constants(x, one, place) for place, one in enumerate(chosen)]
-    pairs = [(instances(one.puzzle), one.g) for one in used]
-    still_right = [verdict.passed for verdict in x.judging.judge_on_all(pairs)]
-    used = [
-        one if is_right else before
-        for one, before, is_right in zip(used, chosen, still_right, strict=True)
-    ]
+    """Let the gate say what each wrong try fails, and the rules what to edit."""
     gate = Gate(x.judging, x.config.refine.allowed_imports)
-    reports = gate.examine([(puzzle_task(one.puzzle)[0], one.source) for one in used])
-    made = [example_of(one, report, here.number) for one, report in zip(used, reports, strict=True)]
+    reports = gate.examine([(puzzle_task(one.puzzle)[0], one.source) for one in chosen])
+    made = [
+        example_of(one, report, here.number) for one, report in zip(chosen, reports, strict=True)
+    ]
     advance(len(chosen))
     return [example for example in made if example is not None]
-
-
-def _other_constants(x: Experiment, one: Wrong, place: int) -> Wrong:
-    # A few share a puzzle, so that the judge reads it once for them.
-    seed = derive_seed(x.config.seed, "teach", "vary", one.puzzle.id, place // A_VARIANT)
-    return variant_of(one, seed) or one
 
 
 def _train(x: Experiment, here: RoundDirectory) -> None:

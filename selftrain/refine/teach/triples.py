@@ -4,7 +4,7 @@ The prompts are those that it is later asked with, word for word. Nothing is jud
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 from random import Random
@@ -19,7 +19,6 @@ from selftrain.refine.critic.rules import rules_review
 from selftrain.refine.forward.wording import revision_prompt
 from selftrain.refine.gate.evidence import GateReport
 from selftrain.refine.tasks.held_out import puzzle_task
-from selftrain.refine.teach.variants import vary
 from selftrain.seeds import derive_seed
 
 
@@ -75,18 +74,6 @@ def _of_puzzle(puzzle: Puzzle, tried: Sequence[Judged], most: int, seed: int) ->
 def nearest(wrong: str, right: Sequence[str]) -> str:
     """Give the right source that is nearest to a wrong one by edits, the first of equal ones."""
     return max(right, key=lambda g: SequenceMatcher(None, wrong, g, autojunk=False).ratio())
-
-
-def variant_of(one: Wrong, seed: int) -> Wrong | None:
-    """Put other constants into a triple; None where that gives no other one.
-
-    Whether its right try is still right, and its wrong one wrong, is yet to be judged.
-    """
-    varied = vary(one.puzzle, [one.source, one.g], seed)
-    if varied is None:
-        return None
-    puzzle, (source, g) = varied
-    return replace(one, puzzle=puzzle, source=source, g=g, answer=None)
 
 
 def example_of(one: Wrong, report: GateReport, round_number: int) -> Example | None:
