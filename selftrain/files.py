@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,12 +48,18 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 def append_row(path: Path, row: Row) -> None:
     """Append a row; one that a kill left half-written is ended first, and no reader minds it."""
+    append_rows(path, [row])
+
+
+def append_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Append rows in one write: after a kill all of them are there, or none."""
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     with path.open("ab+") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 file.write(b"\n")
-        file.write(json.dumps(row).encode() + b"\n")
+        file.write(lines)
 
 
 def read_whole_rows(path: Path) -> Iterator[Row]:

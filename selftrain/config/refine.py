@@ -1,6 +1,6 @@
 """Refinement by a critic's edits behind a gate (CodeGrad, Zhang et al. 2025)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -34,19 +34,10 @@ class RefineConfig(Section):
     (docs/refine.md)."""
     num_tasks: Count | None = None
     """Tasks of each source, the first in an order drawn by the seed; null takes all."""
-    arms: Annotated[tuple[Arm, ...], Field(min_length=1)] = (
-        "forward",
-        "resample",
-        "resample_no_gate",
-        "self_critic",
-        "critic",
-        "critic_code",
-        "critic_no_gate",
-        "gate_no_critic",
-    )
-    """Ways to spend tokens on a task, all from the same first candidate. Those that draw
-    again have the tokens of the first arm here that has a critic: task by task, or without a gate
-    as many on each task."""
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1)] = get_args(Arm)
+    """Ways to spend tokens on a task, all from the same first candidate. Those that
+    draw again have the tokens of `critic`, or else of `self_critic`, `critic_code` and so on: on
+    each task, or without a gate in the mean."""
     mode: Literal["best", "paper"] = "best"
     """`paper` discards every update that the gate rejects and ends only when the critic passes all
     four fields; `best` works on what it has until something passes the gate, and carries a
@@ -101,8 +92,9 @@ class RefineConfig(Section):
     )
     """Modules that a candidate may import, where its task does not name its own; programs that read
     standard input may import `io` and `sys` too."""
-    tokenizer: str = "builtin:tiny"
-    """Model whose tokenizer counts the tokens of all roles, so that arms compare."""
+    tokenizer: str | None = None
+    """Model whose tokenizer counts the tokens of all roles, so that arms compare; null takes the
+    forward model's, or the built-in one's where that lies on a server."""
     teach: bool = False
     """Whether `selftrain refine` first fine-tunes the forward model on wrong tries of the train
     puzzles, the edits that `rules` asks for, and right tries."""

@@ -42,6 +42,16 @@ WAYS: dict[Arm, Way] = {
 }
 
 
+BY_INTEREST: tuple[Arm, ...] = (
+    "critic",
+    "self_critic",
+    "critic_code",
+    "critic_no_gate",
+    "gate_no_critic",
+)
+"""The arms that revise, the paper's own first."""
+
+
 def ways_of(config: RefineConfig) -> list[Way]:
     """Give the arms in the order in which they are done: those that draw again come last.
 
@@ -58,8 +68,8 @@ def ways_of(config: RefineConfig) -> list[Way]:
 
 
 def reference(ways: Sequence[Way]) -> Way | None:
-    """Give the arm whose tokens those that draw again may use: the first with a critic, else the
-    first that revises at all; None where there is none.
+    """Give the arm that is set against the others, and whose tokens those that draw again may use:
+    the first of `BY_INTEREST` that is there; None where none is.
     """
-    revising = [way for way in ways if way.updates and not way.redraws]
-    return next((way for way in revising if way.critic != "none"), next(iter(revising), None))
+    by_name = {way.name: way for way in ways}
+    return next((by_name[name] for name in BY_INTEREST if name in by_name), None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from selftrain.files import append_row, read_whole_rows
+from selftrain.files import append_rows, read_whole_rows
 from selftrain.propose import completion_from_row
 from selftrain.sampling import Completion, Request, Sampler
 from selftrain.sampling.completion import Tell, ignore
@@ -27,11 +27,15 @@ class Calls:
         """Give an earlier answer."""
         return self._known.get(key)
 
-    def note(self, key: str, model: str, request: Request, completion: Completion) -> None:
-        """Write an answer down."""
-        row = {"key": key, "model": model, "prompt": request.prompt, "seed": request.seed}
-        append_row(self._path, row | asdict(completion))
-        self._known[key] = completion
+    def note(self, model: str, answered: Sequence[tuple[str, Request, Completion]]) -> None:
+        """Write answers down, all of them or none; each has its key."""
+        rows = [
+            {"key": key, "model": model, "prompt": request.prompt, "seed": request.seed}
+            | asdict(completion)
+            for key, request, completion in answered
+        ]
+        append_rows(self._path, rows)
+        self._known.update({key: completion for key, _, completion in answered})
 
 
 class OnceSampler:
@@ -40,8 +44,9 @@ class OnceSampler:
     def __init__(self, calls: Calls, model: str, sampler: Sampler, together: int | None) -> None:
         """Stand before the sampler of a model; its answers are known by the name `model`.
 
-        With `together`, so many requests are asked at a time, always the same ones: a model in this
-        process answers a batch at once, and rounding depends on what is in it.
+        With `together`, so many requests are asked at a time, and written down at a time, so that
+        they are always the same ones: a model in this process answers a batch at once, and rounding
+        depends on what is in it. Else each answer is written down as it comes.
         """
         self._calls = calls
         self._model = model
@@ -71,16 +76,27 @@ class OnceSampler:
         for some in self._chunks(dict(zip(keys, requests, strict=True))):
             new = [(key, one) for key, one in some if self._calls.get(key) is None]
             if new:
-                self._sampler.sample(
-                    [one for _, one in new],
-                    temperature=temperature,
-                    max_new_tokens=max_new_tokens,
-                    advance=lambda _: None,
-                    tell=lambda place, answer, new=new: self._calls.note(  # type: ignore[misc]
-                        new[place][0], self._model, new[place][1], answer
-                    ),
-                )
+                self._ask(new, temperature, max_new_tokens)
         return [self._told(place, key, advance, tell) for place, key in enumerate(keys)]
+
+    def _ask(
+        self, new: Sequence[tuple[str, Request]], temperature: float, max_new_tokens: int
+    ) -> None:
+        """Ask what nobody asked yet, and write the answers down."""
+
+        def note(place: int, answer: Completion) -> None:
+            self._calls.note(self._model, [(*new[place], answer)])
+
+        answers = self._sampler.sample(
+            [request for _, request in new],
+            temperature=temperature,
+            max_new_tokens=max_new_tokens,
+            advance=lambda _: None,
+            tell=note if self._together is None else ignore,
+        )
+        if self._together is not None:
+            answered = [(*pair, answer) for pair, answer in zip(new, answers, strict=True)]
+            self._calls.note(self._model, answered)
 
     def _chunks(self, distinct: dict[str, Request]) -> Iterator[list[tuple[str, Request]]]:
         """Cut the requests into what is asked together, the longest first."""

@@ -7,7 +7,6 @@ replies are in forward/ and critic/, what a machine checks is in gate/.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from selftrain.config import RefineConfig
 from selftrain.refine.arms import Way
 from selftrain.refine.asking import Speaker
 from selftrain.refine.critic.probes import read_probes, run_probes
@@ -18,11 +17,12 @@ from selftrain.refine.critic.wording import probe_prompt, review_prompt
 from selftrain.refine.forward.candidate import Candidate
 from selftrain.refine.forward.reading import read_candidate
 from selftrain.refine.forward.wording import first_prompt, revision_prompt
-from selftrain.refine.gate.evidence import Evidence, GateReport, Status
+from selftrain.refine.gate.evidence import Evidence, GateReport
 from selftrain.refine.means import Means
+from selftrain.refine.settle import settle, without_program
 from selftrain.refine.state import State
 from selftrain.refine.tasks.task import RefineTask
-from selftrain.refine.trace import Asked, Fate, Refined, Role, Stop, Used
+from selftrain.refine.trace import Asked, Refined, Role, Stop, Used
 from selftrain.sampling.completion import FinishReason
 from selftrain.seeds import derive_seed
 
@@ -114,10 +114,11 @@ def collect_edits(states: Sequence[State], means: Means) -> None:
             one.end(Stop.all_pass)
             continue
         asked = list(one.review.edits) if one.review else []
-        if not is_paper:
+        # Without a critic there is no other gradient, in the paper's mode either.
+        if not is_paper or one.review is None:
+            failures = one.report.failures if one.report is not None else ()
             asked += map(as_edit, one.rejected)
-            if not asked and one.way.gate and one.report is not None:
-                asked = [as_edit(failure) for failure in one.report.failures]
+            asked = asked or [as_edit(failure) for failure in failures]
         one.edits = distinct(asked)
         if not one.edits:
             one.end(Stop.no_gradient)
@@ -162,83 +163,19 @@ def write(states: Sequence[State], means: Means, iteration: int) -> None:
 def examine(
     states: Sequence[State], candidates: Sequence[Candidate], means: Means
 ) -> list[GateReport | None]:
-    """Put the candidates that nobody wrote before through the gate, where anyone asks for it."""
-    is_asked = states and (states[0].way.gate or _reads_reports(states, means))
-    reports = iter(
-        means.gate.examine(
-            [
-                (one.task, candidate.source)
-                for one, candidate in zip(states, candidates, strict=True)
-                if candidate.source is not None
-            ]
-        )
-        if is_asked
-        else []
-    )
+    """Put each candidate through the gate, in an arm that has one."""
+    if not states[0].way.gate:
+        return [None] * len(candidates)
+    asked = [
+        (one.task, candidate.source)
+        for one, candidate in zip(states, candidates, strict=True)
+        if candidate.source is not None
+    ]
+    reports = iter(means.gate.examine(asked))
     return [
-        None
-        if not is_asked
-        else without_program(candidate)
-        if candidate.source is None
-        else next(reports)
+        without_program(candidate) if candidate.source is None else next(reports)
         for candidate in candidates
     ]
-
-
-def settle(
-    one: State, candidate: Candidate, report: GateReport | None, iteration: int, c: RefineConfig
-) -> None:
-    """Decide what becomes of a candidate, and whether its refinement ends with it."""
-    one.first = one.first or candidate
-    is_revision = iteration > 0 and not one.way.redraws
-    if is_revision and candidate.source is not None and candidate.source in one.seen:
-        one.end(Stop.no_change, candidate)
-        return
-    one.seen.add(candidate.source or "")
-    fate = fate_of(one, candidate, report, c)
-    if fate is not Fate.discarded:
-        one.current, one.report, one.rejected = candidate, report, ()
-    elif report is not None and one.way.gate:
-        one.rejected = report.failures
-    if fate is Fate.best:
-        one.best = candidate
-    one.stop = stop_of(one, iteration, c)
-    one.note(candidate, report if one.way.gate else None, fate)
-
-
-def fate_of(one: State, candidate: Candidate, report: GateReport | None, c: RefineConfig) -> Fate:
-    """Say what becomes of a candidate. A proof text has no say in it."""
-    if not one.way.gate:
-        is_worse = candidate.source is None and one.best is not None
-        return Fate.discarded if is_worse else Fate.best
-    if report is not None and report.accepted:
-        return Fate.best
-    if one.current is None:
-        return Fate.current
-    is_better = one.best is None and candidate.source is not None and not one.way.redraws
-    return Fate.current if is_better and c.mode == "best" else Fate.discarded
-
-
-def stop_of(one: State, iteration: int, c: RefineConfig) -> Stop | None:
-    """Say why a refinement ends with the candidate just settled; None where it goes on."""
-    way = one.way
-    if not way.updates:
-        return Stop.one_try
-    asked = one.calls.get(Role.forward)
-    if asked is not None and asked.finish_reason == FinishReason.PROMPT_TOO_LONG:
-        return Stop.too_long
-    is_enough = way.critic == "none" or way.until_accepted
-    if way.gate and is_enough and one.best is not None:
-        return Stop.gate_passed
-    if one.is_spent():
-        return Stop.tokens
-    return Stop.iterations if iteration >= c.iterations and not way.redraws else None
-
-
-def without_program(candidate: Candidate) -> GateReport:
-    """Say what the gate says of a reply that holds no program."""
-    detail = f"the reply holds no program ({candidate.no_source})"
-    return GateReport((Evidence("parses", Status.failed, detail),))
 
 
 def passes(one: State) -> bool:
@@ -258,10 +195,6 @@ def as_edit(failure: Evidence) -> Edit:
 def critic_of(states: Sequence[State], means: Means) -> Speaker | None:
     """Give who reviews in this arm; None is the program `rules`."""
     return means.critics[states[0].way.critic]
-
-
-def _reads_reports(states: Sequence[State], means: Means) -> bool:
-    return states[0].way.critic != "none" and critic_of(states, means) is None
 
 
 def seed_of(one: State, means: Means, role: Role, iteration: int) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from puzzles import Puzzle
 from selftrain import models
-from selftrain.config import ModelConfig, RefineConfig
+from selftrain.config import Config, ModelConfig, RefineConfig
 from selftrain.experiment import Experiment
 from selftrain.judge import Judging, judging_in_evaluation
 from selftrain.refine.asking import Count, Speaker
@@ -96,7 +96,7 @@ def means_of(
         critics={"forward": own, "configured": configured},
         gate=Gate(judging, c.allowed_imports),
         judging=judging,
-        count=counting(c.tokenizer),
+        count=counting(tokenizer_of(x.config)),
         few_shot=x.few_shot,
         seed=x.config.seed,
         place=place,
@@ -113,9 +113,17 @@ def critic_speaker(config: RefineConfig, sampler: Sampler) -> Speaker:
     )
 
 
-def counting(tokenizer: str) -> Count:
+def tokenizer_of(config: Config) -> ModelConfig:
+    """Give the model whose tokenizer counts: the named one, or the forward model, where it is here."""
+    forward = config.solve.model or config.model
+    if config.refine.tokenizer is not None:
+        return ModelConfig(name=config.refine.tokenizer)
+    return ModelConfig() if forward.server else forward
+
+
+def counting(tokenizer: ModelConfig) -> Count:
     """Count tokens by the tokenizer of a model."""
-    loaded = models.load_tokenizer(ModelConfig(name=tokenizer))
+    loaded = models.load_tokenizer(tokenizer)
     return lambda texts: [len(ids) for ids in loaded(list(texts), verbose=False)["input_ids"]]
 
 

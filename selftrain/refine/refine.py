@@ -116,12 +116,12 @@ def compare(
     samplers = Samplers.of(x, taught)
     means = means_of(x, samplers, Calls(directory.calls))
     ways = ways_of(x.config.refine)
-    spent: dict[str, int] = {}
+    spent: list[Refined] = []
     refined: list[Refined] = []
     for way in ways:
-        done = run_arm(x, directory, way, tasks, means, budgets_of(way, spent))
+        done = run_arm(x, directory, way, tasks, within(way, means, spent), budgets_of(way, spent))
         if way == reference(ways):
-            spent = {one.result.task_id: tokens_of(one.result) for one in done}
+            spent = done
         refined += done
     samplers.release()
     results = score_all(x, directory, tasks, hidden, [one.result for one in refined])
@@ -173,20 +173,25 @@ def score_all(
     return x.once(directory.under_way("score"), 0, SCORED, len(results), scoring)
 
 
-def budgets_of(way: Way, spent: Mapping[str, int]) -> Mapping[str, int] | None:
-    """Give an arm that draws again the tokens that were spent, task by task.
-
-    Without a gate every task has as many: that few were spent on a task tells that its first
-    candidate passed.
-    """
-    if not way.redraws:
+def budgets_of(way: Way, spent: Sequence[Refined]) -> Mapping[str, int] | None:
+    """Give an arm that draws again with the gate what was spent, task by task."""
+    if not (way.redraws and way.gate):
         return None
-    return spent if way.gate else dict.fromkeys(spent, round(sum(spent.values()) / len(spent)))
+    return {one.result.task_id: one.result.num_tokens for one in spent}
 
 
-def tokens_of(result: Result) -> int:
-    """Give the tokens of all calls of a task in an arm."""
-    return sum(used.total for used in result.used.values())
+def within(way: Way, means: Means, spent: Sequence[Refined]) -> Means:
+    """Let an arm that draws again without a gate draw as often as what was spent allows.
+
+    As often on every task, whatever the draws turn out to be: that few tokens were spent on a task
+    tells that its first candidate passed, and a draw that crosses a budget is a long one.
+    """
+    if not way.redraws or way.gate:
+        return means
+    firsts = sum(asked.used.total for one in spent for asked in one.steps[0].calls.values())
+    total = sum(one.result.num_tokens for one in spent)
+    num_updates = max(0, round(total / max(1, firsts)) - 1)
+    return replace(means, config=means.config.model_copy(update={"iterations": num_updates}))
 
 
 def _digest(tasks: Sequence[RefineTask], hidden: Sequence[HiddenTests]) -> str:

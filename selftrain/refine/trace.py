@@ -51,7 +51,7 @@ class Fate(StrEnum):
     current = "current"
     """The gate rejects it, but nothing better is there to go on from."""
     discarded = "discarded"
-    """The gate rejects it: a rejection."""
+    """The gate rejects it, or it is no program: what there was before stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,11 @@ class Result:
     """Whether the hidden tests pass; None until they were asked, once, at the end."""
     outcome: str = ""
     """A `judge.Outcome`, or `no_candidate`."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Give the tokens of all its calls."""
+        return sum(used.total for used in self.used.values())
 
 
 def step_to_row(step: Step) -> Row:

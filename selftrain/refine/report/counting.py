@@ -15,7 +15,8 @@ from selftrain.refine.critic.review import How
 from selftrain.refine.forward.wording import Wording, invariant_names
 from selftrain.refine.gate.evidence import SECOND, GateReport, Status
 from selftrain.refine.tasks.task import RefineTask
-from selftrain.refine.trace import Fate, Role, Step
+from selftrain.refine.trace import Asked, Fate, Role, Step
+from selftrain.sampling.completion import FinishReason
 
 NOTHING = "(nothing evaluated)"
 """Stands where an invariant's name does for a candidate that fails none, and for which none that
@@ -107,7 +108,10 @@ def count_step(counts: Counts, step: Step, task: RefineTask, wording: Wording) -
     own = counts.arms[step.arm]
     for role, call in step.calls.items():
         own.finished[role, str(call.finish_reason)] += 1
-    if step.review is not None:
+    if (
+        step.review is not None
+        and step.calls[Role.critic].finish_reason != FinishReason.PROMPT_TOO_LONG
+    ):
         own.hows[step.review.how] += 1
         own.num_edits += len(step.review.edits)
         own.num_dropped += step.review.num_dropped
@@ -115,7 +119,8 @@ def count_step(counts: Counts, step: Step, task: RefineTask, wording: Wording) -
         own.num_candidates += 1
         if step.candidate.source is None:
             own.no_source[step.candidate.no_source] += 1
-        asked = invariant_names(task) if wording == "message" else ()
+        is_asked = wording == "message" and step.candidate.no_source != FinishReason.PROMPT_TOO_LONG
+        asked = invariant_names(task) if is_asked else ()
         given = {name for name, text in step.candidate.proofs if text.strip()}
         own.proofs_asked += len(asked)
         own.proofs_given += len(given.intersection(asked))
@@ -124,6 +129,10 @@ def count_step(counts: Counts, step: Step, task: RefineTask, wording: Wording) -
         if not step.report.accepted:
             _count_rejection(own, step, step.report)
         _count_evidence(counts, step.task_id, step.report)
+
+
+def _was_sent(call: Asked) -> bool:
+    return call.finish_reason != FinishReason.PROMPT_TOO_LONG
 
 
 def _count_rejection(own: ArmCounts, step: Step, report: GateReport) -> None:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from selftrain.config import Config, ModelConfig, RefineConfig
 from selftrain.config.refine import Arm
 from selftrain.refine.arms import WAYS, reference, ways_of
+from selftrain.refine.means import tokenizer_of
 from selftrain.refine.report.outcomes import FORWARD, RESAMPLE, Against, ArmOutcome
 from selftrain.refine.tasks.task import Kind, RefineTask
 from selftrain.report.blocks import count, p_value, percent, plain
@@ -103,7 +104,7 @@ def facts(
     yield _models(config)
     yield (
         "All arms begin at the same first candidate. Tokens are those of prompts and completions "
-        f"of all roles, as the tokenizer of {_name(config.refine.tokenizer)} counts them. "
+        f"of all roles, as the tokenizer of {_name(tokenizer_of(config).name)} counts them. "
         + _reference(measured)
     )
     yield (
@@ -164,4 +165,7 @@ def _name(name: str) -> str:
 def _reference(measured: Arm | None) -> str:
     if measured is None:
         return "No arm refines."
-    return f"Arms that draw again may use, task by task, those that {measured} used."
+    return (
+        f"The arm resample may use those that {measured} used on the same task; resample_no_gate "
+        "draws as often on every task, and uses as many in all."
+    )

@@ -194,6 +194,35 @@ def test_what_was_written_before_ends_it() -> None:
     assert (done.result.stop, done.result.num_updates) == (Stop.no_change, 1)
 
 
+def test_what_was_written_long_before_ends_it_too() -> None:
+    forward = Script([block(WRONG), block(OTHER_WRONG), block(WRONG), block(RIGHT)])
+    done = run("critic", forward, Script([FAIL]), iterations=3)
+    assert (done.result.stop, len(forward.requests)) == (Stop.no_change, 3)
+
+
+def test_all_arms_begin_at_the_same_candidate_and_ask_with_the_same_seeds() -> None:
+    firsts, seeds = set(), []
+    for arm in WAYS:
+        forward, critic = Script([block(WRONG), block(OTHER_WRONG)]), Script([FAIL])
+        run(arm, forward, critic, budget=100)
+        firsts.add((forward.requests[0].prompt, forward.requests[0].seed))
+        if WAYS[arm].critic == "configured":
+            seeds.append([request.seed for request in forward.requests])
+            reviews = [r.seed for r in critic.requests if r.message == Message("{}")]
+            seeds[-1] += reviews
+    assert len(firsts) == 1
+    shortest = min(map(len, seeds))
+    assert shortest >= 2
+    assert all(one[0] == seeds[0][0] for one in seeds)
+
+
+def test_a_program_that_reviews_without_a_gate_is_told_nothing_of_it() -> None:
+    done = run("critic_no_gate", Script([block(WRONG), block(RIGHT)]))
+    assert not any("not 6" in edit.action for step in done.steps for edit in step.edits)
+    done = run("critic", Script([block(WRONG), block(RIGHT)]))
+    assert any("not 6" in edit.action for step in done.steps for edit in step.edits)
+
+
 def test_without_edits_and_failures_there_is_no_gradient() -> None:
     done = run("critic", Script([block(RIGHT)]), Script(["I like it."]))
     assert (done.result.stop, done.result.accepted) == (Stop.no_gradient, True)
@@ -213,9 +242,10 @@ def test_forward_alone_asks_once_and_no_gate() -> None:
     assert done.steps[0].report is None and not done.result.accepted
 
 
-def test_a_gate_without_a_critic_asks_for_its_own_edits() -> None:
+@pytest.mark.parametrize("mode", ["best", "paper"])
+def test_a_gate_without_a_critic_asks_for_its_own_edits(mode: str) -> None:
     forward = Script([block(WRONG), block(RIGHT)])
-    done = run("gate_no_critic", forward)
+    done = run("gate_no_critic", forward, mode=mode)
     assert (done.result.stop, done.result.num_updates) == (Stop.gate_passed, 1)
     assert [edit.location for edit in done.steps[1].edits] == ["examples"]
 
@@ -236,11 +266,10 @@ def test_drawing_again_with_the_gate_ends_with_what_passes() -> None:
     assert len({request.seed for request in forward.requests}) == 3
 
 
-@pytest.mark.parametrize("arm", ["resample", "resample_no_gate"])
-def test_drawing_again_ends_with_its_tokens(arm: Arm) -> None:
+def test_drawing_again_ends_with_its_tokens() -> None:
     forward = Script([block(WRONG)])
     one = run("forward", Script([block(WRONG)])).result.used[Role.forward].total
-    done = run(arm, forward, budget=3 * one + 1)
+    done = run("resample", forward, budget=3 * one + 1)
     assert (done.result.stop, done.result.used[Role.forward].num_calls) == (Stop.tokens, 4)
 
 

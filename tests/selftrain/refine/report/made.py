@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from selftrain.config import Config, RefineConfig
+from selftrain.config import Config, ModelConfig, RefineConfig
 from selftrain.config.refine import Arm
 from selftrain.files import write_rows
 from selftrain.refine.critic.review import Edit, Field, FieldReview, FieldVerdict, How, Review
@@ -31,7 +31,8 @@ UNCHECKED = GateReport(
 
 
 def config(*arms: Arm, **more: object) -> Config:
-    return Config(refine=RefineConfig(arms=arms, critic="rules", **more))  # type: ignore[arg-type]
+    critic = ModelConfig(name="critic") if "critic_code" in arms else "rules"
+    return Config(refine=RefineConfig(arms=arms, critic=critic, **more))  # type: ignore[arg-type]
 
 
 def task(
