@@ -114,7 +114,7 @@ def critic_speaker(config: RefineConfig, sampler: Sampler) -> Speaker:
 
 
 def tokenizer_of(config: Config) -> ModelConfig:
-    """Give the model whose tokenizer counts: the named one, or the forward model, where it is here."""
+    """Give the model whose tokenizer counts: the named one, or the forward model if it is here."""
     forward = config.solve.model or config.model
     if config.refine.tokenizer is not None:
         return ModelConfig(name=config.refine.tokenizer)
