@@ -62,11 +62,23 @@ def append_rows(path: Path, rows: Sequence[Row]) -> None:
         file.write(lines)
 
 
+def drop_torn_row(path: Path) -> None:
+    """Drop the end of a file of rows that a kill, or a full disk, cut short, if there is one."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        size = 0
+        for line in file:
+            if line.endswith(b"\n"):
+                size += len(line)
+        file.truncate(size)
+
+
 def read_whole_rows(path: Path) -> Iterator[Row]:
     """Stream the rows that `append_row` wrote, if any, but for those that a kill cut short."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             with suppress(json.JSONDecodeError):
                 yield json.loads(line)

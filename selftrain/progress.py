@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-Advance = Callable[[int], object]
+Advance = Callable[[float], object]
 
 
 class Progress:

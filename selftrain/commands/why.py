@@ -1,4 +1,4 @@
-"""`selftrain why`: from an example back to all that it came from."""
+"""`selftrain why`: from an example back to all that it came from, or what arms did on a task."""
 
 import argparse
 from pathlib import Path
@@ -13,11 +13,13 @@ def add(commands: Any) -> None:
     why.add_argument(
         "id",
         help="a name as in 4-examples.jsonl (001-000012, or 001-000012/3 for one attempt), a "
-        "puzzle's hash, the beginning of one, or a held-out puzzle's name",
+        "puzzle's hash, the beginning of one, or a held-out puzzle's name; in the directory of a "
+        "`selftrain refine`, a task's id",
     )
+    why.add_argument("--arm", help="of refinements, the one arm to tell of (default: all)")
 
 
 def _run(options: argparse.Namespace) -> int:
     from selftrain.why import why
 
-    return why(options.run_dir, options.id)
+    return why(options.run_dir, options.id, options.arm)

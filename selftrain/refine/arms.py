@@ -1,6 +1,6 @@
 """The arms of a comparison: which parts of the loop each has. All begin at the same candidate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,18 +52,22 @@ BY_INTEREST: tuple[Arm, ...] = (
 """The arms that revise, the paper's own first."""
 
 
-def ways_of(config: RefineConfig) -> list[Way]:
-    """Give the arms in the order in which they are done: those that draw again come last.
+def left_out(config: RefineConfig) -> Mapping[Arm, str]:
+    """Say which arms of a configuration are not done, and why: they would be another one again."""
+    reasons: dict[Arm, str] = {}
+    if config.critic == "self" and {"critic", "self_critic"} <= set(config.arms):
+        reasons["critic"] = "with refine.critic=self it is self_critic once more"
+    if config.critic == "rules" and "critic_code" in config.arms:
+        reasons["critic_code"] = (
+            "with refine.critic=rules the critic is a program, which asks for no calls"
+        )
+    return reasons
 
-    Where the forward model is its own critic, `critic` is `self_critic` once more and left out; so
-    is `critic_code` where the critic is a program, which asks for no calls.
-    """
-    left_out = set()
-    if config.critic == "self" and "self_critic" in config.arms:
-        left_out.add("critic")
-    if config.critic == "rules":
-        left_out.add("critic_code")
-    names = dict.fromkeys(name for name in config.arms if name not in left_out)
+
+def ways_of(config: RefineConfig) -> list[Way]:
+    """Give the arms in the order in which they are done: those that draw again come last."""
+    no_others = left_out(config)
+    names = dict.fromkeys(name for name in config.arms if name not in no_others)
     return sorted((WAYS[name] for name in names), key=lambda way: way.redraws)
 
 

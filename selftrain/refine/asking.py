@@ -26,9 +26,15 @@ class Speaker:
         return replace(self, message=Message())
 
     def ask(
-        self, prompts: Sequence[str], seeds: Sequence[int], count: Count
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        count: Count,
+        advance: Callable[[int], object],
     ) -> list[tuple[Completion, Asked]]:
         """Ask once a prompt, each with its seed; give what came, and what it took."""
+        # They hold what a model wrote: half a surrogate pair can neither be sent nor tokenized.
+        prompts = [_sendable(prompt) for prompt in prompts]
         requests = [
             Request(prompt, seed, self.message) for prompt, seed in zip(prompts, seeds, strict=True)
         ]
@@ -36,9 +42,9 @@ class Speaker:
             requests,
             temperature=self.temperature,
             max_new_tokens=self.max_new_tokens,
-            advance=lambda _: None,
+            advance=advance,
         )
-        sizes = count([*prompts, *(answer.text for answer in answers)])
+        sizes = count([*prompts, *(_sendable(answer.text) for answer in answers)])
         return [
             (answer, Asked(seed, answer.text, answer.finish_reason, _used(answer, *pair)))
             for answer, seed, pair in zip(
@@ -48,6 +54,10 @@ class Speaker:
                 strict=True,
             )
         ]
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _used(answer: Completion, prompt: int, completion: int) -> Used:

@@ -7,10 +7,11 @@ calls there are follows from tasks and answers alone; nothing here decides anyth
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from selftrain.files import append_rows, read_whole_rows
+from selftrain.files import append_rows, drop_torn_row, read_whole_rows
 from selftrain.propose import completion_from_row
 from selftrain.sampling import Completion, Request, Sampler
 from selftrain.sampling.completion import Tell, ignore
@@ -20,8 +21,13 @@ class Calls:
     """The answers of all models so far, in a file of rows."""
 
     def __init__(self, path: Path) -> None:
+        drop_torn_row(path)
         self._path = path
-        self._known = {row["key"]: completion_from_row(row) for row in read_whole_rows(path)}
+        self._known = _read(path)
+
+    def __len__(self) -> int:
+        """Count the answers."""
+        return len(self._known)
 
     def get(self, key: str) -> Completion | None:
         """Give an earlier answer."""
@@ -73,14 +79,20 @@ class OnceSampler:
     ) -> list[Completion]:
         """Give an answer to each request; see `Sampler`."""
         keys = [_key(self._model, one, temperature, max_new_tokens) for one in requests]
-        for some in self._chunks(dict(zip(keys, requests, strict=True))):
-            new = [(key, one) for key, one in some if self._calls.get(key) is None]
-            if new:
-                self._ask(new, temperature, max_new_tokens)
-        return [self._told(place, key, advance, tell) for place, key in enumerate(keys)]
+        distinct = dict(zip(keys, requests, strict=True))
+        is_new = {key for key in distinct if self._calls.get(key) is None}
+        advance(len(requests) - len(is_new))
+        for some in self._chunks(distinct):
+            if new := [(key, one) for key, one in some if key in is_new]:
+                self._ask(new, temperature, max_new_tokens, advance)
+        return [self._told(place, key, tell) for place, key in enumerate(keys)]
 
     def _ask(
-        self, new: Sequence[tuple[str, Request]], temperature: float, max_new_tokens: int
+        self,
+        new: Sequence[tuple[str, Request]],
+        temperature: float,
+        max_new_tokens: int,
+        advance: Callable[[int], object],
     ) -> None:
         """Ask what nobody asked yet, and write the answers down."""
 
@@ -91,7 +103,7 @@ class OnceSampler:
             [request for _, request in new],
             temperature=temperature,
             max_new_tokens=max_new_tokens,
-            advance=lambda _: None,
+            advance=advance,
             tell=note if self._together is None else ignore,
         )
         if self._together is not None:
@@ -107,14 +119,20 @@ class OnceSampler:
         for start in range(0, len(ordered), self._together):
             yield ordered[start : start + self._together]
 
-    def _told(
-        self, place: int, key: str, advance: Callable[[int], object], tell: Tell
-    ) -> Completion:
+    def _told(self, place: int, key: str, tell: Tell) -> Completion:
         answer = self._calls.get(key)
         assert answer is not None, "a sampler tells of each completion"
         tell(place, answer)
-        advance(1)
         return answer
+
+
+def _read(path: Path) -> dict[str, Completion]:
+    """Read the answers by key; what is damaged is no answer, and will be asked for again."""
+    known = {}
+    for row in read_whole_rows(path):
+        with suppress(KeyError, TypeError, ValueError):
+            known[row["key"]] = completion_from_row(row)
+    return known
 
 
 def _key(model: str, request: Request, temperature: float, max_new_tokens: int) -> str:

@@ -34,9 +34,9 @@ class RefineDirectory:
         """Every answer of a model, as it came: what is here is never asked for again."""
         return self.path / "2-calls.jsonl"
 
-    def under_way(self, arm: str) -> RoundDirectory:
-        """Give where the finished shards of an arm lie until all arms are done."""
-        return RoundDirectory(self.path / "3-refined" / arm, 0, arm)
+    def under_way(self, part: str, label: str) -> RoundDirectory:
+        """Give where the finished shards of an arm lie until all are done, and how it is called."""
+        return RoundDirectory(self.path / "3-refined" / part, 0, label)
 
     def remove_shards(self) -> None:
         """Remove what lay there under way."""

@@ -105,7 +105,7 @@ def retry(
     solver: LazySampler,
     unsolved: Sequence[Unsolved],
     *,
-    advance: Callable[[int], object],
+    advance: Callable[[float], object],
 ) -> list[Retried]:
     """Refine each puzzle or draw it again, and judge what the gate accepted, in order.
 
@@ -191,7 +191,7 @@ def _by_lot(
 
 
 def _go(
-    way: Way, unsolved: Sequence[Unsolved], means: Means, advance: Callable[[int], object]
+    way: Way, unsolved: Sequence[Unsolved], means: Means, advance: Callable[[float], object]
 ) -> dict[str, Refined]:
     """Go one way with some puzzles, within the tokens of each; give what came of it by their id."""
     tasks = [puzzle_task(one.puzzle)[0] for one in unsolved]

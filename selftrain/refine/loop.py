@@ -5,7 +5,9 @@ all four fields (`refine.mode: paper`). What else is here fills in what it leave
 replies are in forward/ and critic/, what a machine checks is in gate/.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from selftrain.refine.arms import Way
 from selftrain.refine.asking import Speaker
@@ -23,7 +25,7 @@ from selftrain.refine.settle import settle, without_program
 from selftrain.refine.state import State
 from selftrain.refine.tasks.task import RefineTask
 from selftrain.refine.trace import Asked, Refined, Role, Stop, Used
-from selftrain.sampling.completion import FinishReason
+from selftrain.sampling import Completion, FinishReason
 from selftrain.seeds import derive_seed
 
 
@@ -34,15 +36,19 @@ def refine(
     *,
     budgets: Mapping[str, int] | None = None,
     firsts: Mapping[str, Candidate] | None = None,
-    advance: Callable[[int], object],
+    advance: Callable[[float], object],
 ) -> list[Refined]:
     """Refine each task in one arm's way, in order.
 
     `budgets` are tokens by task id, for all calls of a task; an arm that draws again needs them.
     `firsts` are first candidates by task id, where these were written before and cost no more.
-    Raises `judge.JudgeError`, and what a sampler raises; nothing that a model writes does.
+    `advance` is told parts of a task, which come to 1 when it ends. Raises `judge.JudgeError`, and
+    what a sampler raises; nothing that a model writes does.
     """
     states = [State(task, way, (budgets or {}).get(task.task_id)) for task in tasks]
+    # How often a task is drawn within a budget, nobody knows before.
+    most = math.inf if way.redraws and budgets else most_calls(way, means)
+    means = replace(means, advance=lambda count: advance(count / most))
     iteration = 0
     while going := [one for one in states if one.stop is None]:
         if iteration > 0 and not way.redraws:
@@ -53,9 +59,34 @@ def refine(
             take(going, firsts, means)
         else:
             write(going, means, iteration)
-        advance(sum(one.stop is not None for one in going))
+        advance(sum(1 - one.num_asked / most for one in going if one.stop is not None))
         iteration += 1
     return [one.refined() for one in states]
+
+
+def most_calls(way: Way, means: Means) -> int:
+    """Give how many calls of models a task takes at most."""
+    if not way.updates:
+        return 1
+    has_critic = way.critic != "none" and means.critics[way.critic] is not None
+    return 1 + means.config.iterations * (1 + has_critic + way.code)
+
+
+def ask(
+    states: Sequence[State],
+    speaker: Speaker,
+    role: Role,
+    prompts: Sequence[str],
+    means: Means,
+    iteration: int,
+) -> list[Completion]:
+    """Ask a model in a role, once a task, and put the calls down."""
+    seeds = [seed_of(one, means, role, iteration) for one in states]
+    answers = speaker.ask(prompts, seeds, means.count, means.advance)
+    for one, (_, asked) in zip(states, answers, strict=True):
+        one.calls[role] = asked
+        one.num_asked += 1
+    return [completion for completion, _ in answers]
 
 
 def probe(states: Sequence[State], means: Means, iteration: int) -> None:
@@ -66,11 +97,7 @@ def probe(states: Sequence[State], means: Means, iteration: int) -> None:
     assert critic is not None, "a critic that is a program has no use for calls"
     most = means.config.max_probes
     prompts = [probe_prompt(one.task, one.source, most) for one in states]
-    seeds = [seed_of(one, means, Role.probes, iteration) for one in states]
-    for one, (_, asked) in zip(
-        states, critic.plain().ask(prompts, seeds, means.count), strict=True
-    ):
-        one.calls[Role.probes] = asked
+    ask(states, critic.plain(), Role.probes, prompts, means, iteration)
     wanted = [
         (one.task, one.source, read_probes(one.task, one.calls[Role.probes].reply, most))
         for one in states
@@ -90,13 +117,8 @@ def review(states: Sequence[State], means: Means, iteration: int) -> None:
             reply = rules_review(one.task, one.source, one.report)
             one.calls[Role.critic] = Asked(0, reply, FinishReason.STOP, Used())
     else:
-        prompts = [
-            review_prompt(one.task, one.source, one.report if one.way.gate else None, one.probes)
-            for one in states
-        ]
-        seeds = [seed_of(one, means, Role.critic, iteration) for one in states]
-        for one, (_, asked) in zip(states, critic.ask(prompts, seeds, means.count), strict=True):
-            one.calls[Role.critic] = asked
+        prompts = [review_prompt(one.task, one.source, one.report, one.probes) for one in states]
+        ask(states, critic, Role.critic, prompts, means, iteration)
     for one in states:
         one.review = read_review(one.calls[Role.critic].reply)
 
@@ -146,17 +168,13 @@ def write(states: Sequence[State], means: Means, iteration: int) -> None:
         else revision_prompt(one.task, one.source, one.edits, c.wording, means.few_shot)
         for one in states
     ]
-    seeds = [seed_of(one, means, Role.forward, iteration) for one in states]
-    answers = means.forward.ask(prompts, seeds, means.count)
+    answers = ask(states, means.forward, Role.forward, prompts, means, iteration)
     candidates = [
-        read_candidate(one.task, completion, c.wording, means.few_shot)
-        for one, (completion, _) in zip(states, answers, strict=True)
+        read_candidate(one.task, answer, c.wording, means.few_shot)
+        for one, answer in zip(states, answers, strict=True)
     ]
     reports = examine(states, candidates, means)
-    for one, candidate, report, (_, asked) in zip(
-        states, candidates, reports, answers, strict=True
-    ):
-        one.calls[Role.forward] = asked
+    for one, candidate, report in zip(states, candidates, reports, strict=True):
         settle(one, candidate, report, iteration, c)
 
 

@@ -1,12 +1,13 @@
 """What a refinement works with: models in their roles, gate, judge, tokenizer. Nothing is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from puzzles import Puzzle
 from selftrain import models
 from selftrain.config import Config, ModelConfig, RefineConfig
+from selftrain.errors import UsageError
 from selftrain.experiment import Experiment
 from selftrain.judge import Judging, judging_in_evaluation
 from selftrain.refine.asking import Count, Speaker
@@ -37,6 +38,8 @@ class Means:
     place: tuple[int | str, ...] = ("refine",)
     """From which each call's own seed is derived, with role, task and iteration: no arm among them,
     so that arms that ask the same are told the same."""
+    advance: Callable[[int], object] = lambda _: None
+    """Told of replies as they come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,10 @@ def tokenizer_of(config: Config) -> ModelConfig:
 
 def counting(tokenizer: ModelConfig) -> Count:
     """Count tokens by the tokenizer of a model."""
-    loaded = models.load_tokenizer(tokenizer)
+    try:
+        loaded = models.load_tokenizer(tokenizer)
+    except UsageError as error:
+        raise UsageError(f"The tokenizer that counts tokens (refine.tokenizer): {error}") from None
     return lambda texts: [len(ids) for ids in loaded(list(texts), verbose=False)["input_ids"]]
 
 

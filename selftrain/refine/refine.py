@@ -14,8 +14,9 @@ from pathlib import Path
 from selftrain import models
 from selftrain.claim import REFINE, claim, refuse_foreign, working_in
 from selftrain.config import Config
+from selftrain.config_file import save_config
 from selftrain.experiment import Experiment, Paused
-from selftrain.files import Format, write_rows
+from selftrain.files import Format, read_rows, write_rows
 from selftrain.judge import judging_in_evaluation
 from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance
@@ -27,10 +28,11 @@ from selftrain.refine.loop import refine as refine_tasks
 from selftrain.refine.means import Means, Samplers, means_of
 from selftrain.refine.report.page import publish
 from selftrain.refine.score import score
-from selftrain.refine.tasks.sources import read_tasks
+from selftrain.refine.tasks.sources import PUZZLES, read_tasks
 from selftrain.refine.tasks.task import HiddenTests, RefineTask
 from selftrain.refine.teach.teach import teach
 from selftrain.refine.trace import (
+    NO_CANDIDATE,
     REFINED,
     Refined,
     Result,
@@ -41,11 +43,9 @@ from selftrain.refine.trace import (
 from selftrain.run import build
 from selftrain.run_directory import RunDirectory
 
+_MAY_CHANGE = ("refine.arms",)
+"""Another arm is done beside those that are there; no model is asked again for theirs."""
 SCORED = Format("score", result_to_row, result_from_row)
-PUZZLES = "puzzles"
-"""The source of tasks that is the held-out puzzles."""
-NO_CANDIDATE = "no_candidate"
-"""Outcome of an arm that came to no program at all."""
 
 
 def refine(config: Config, folder: Path) -> int:
@@ -54,7 +54,7 @@ def refine(config: Config, folder: Path) -> int:
     Raises UsageError or RunError.
     """
     directory = RefineDirectory(folder)
-    refuse_foreign(REFINE, directory.run, config)
+    refuse_foreign(REFINE, directory.run, config, _MAY_CHANGE)
     refused: list[str] = []
     train, held_out = (
         read_splits(config.puzzles, refused.append) if asks_puzzles(config) else ([], [])
@@ -63,7 +63,9 @@ def refine(config: Config, folder: Path) -> int:
     with working_in(directory.run):
         data = {"tasks": _digest(tasks, hidden)}
         made_with = provenance(command_line(), config, train, held_out, len(refused), data)
-        with claim(REFINE, directory.run, config, made_with):
+        with claim(REFINE, directory.run, config, made_with, _MAY_CHANGE):
+            # It has the arms that were compared last.
+            save_config(config, directory.run.config)
             make = build if train else _without_puzzles
             x = make(config, directory.run, train, held_out, refused)
             return _run(x, directory, tasks, hidden)
@@ -92,11 +94,12 @@ def _run(
     tasks: Sequence[RefineTask],
     hidden: Sequence[HiddenTests],
 ) -> int:
-    going_on = directory.is_begun()
-    x.progress.say(f"{directory.path}: {'going on' if going_on else 'a new comparison'}")
+    calls = Calls(directory.calls)
+    begun = f"going on, with {len(calls):,} answers of models" if len(calls) else "a new comparison"
+    x.progress.say(f"{directory.path}: {begun}")
     try:
-        if not directory.results.exists():
-            compare(x, directory, tasks, hidden)
+        if not is_compared(directory, x.config):
+            compare(x, directory, tasks, hidden, calls)
     except Paused as paused:
         x.progress.say(f"Paused: {paused}. The same command goes on; limits may be changed for it.")
         return 0
@@ -105,16 +108,25 @@ def _run(
     return 0
 
 
+def is_compared(directory: RefineDirectory, config: Config) -> bool:
+    """Tell whether the results are there, and of just these arms."""
+    if not directory.results.exists():
+        return False
+    arms = {row.get("arm") for row in read_rows(directory.results)}
+    return arms == {way.name for way in ways_of(config.refine)}
+
+
 def compare(
     x: Experiment,
     directory: RefineDirectory,
     tasks: Sequence[RefineTask],
     hidden: Sequence[HiddenTests],
+    calls: Calls,
 ) -> None:
     """Refine the tasks in every arm's way, then ask the hidden tests, once; write both down."""
     taught = teach(x, directory) if x.config.refine.teach else None
     samplers = Samplers.of(x, taught)
-    means = means_of(x, samplers, Calls(directory.calls))
+    means = means_of(x, samplers, calls)
     ways = ways_of(x.config.refine)
     spent: list[Refined] = []
     refined: list[Refined] = []
@@ -139,7 +151,10 @@ def run_arm(
     budgets: Mapping[str, int] | None,
 ) -> list[Refined]:
     """Refine all tasks in one arm's way, shard by shard, unless that is done."""
-    here, size = directory.under_way(way.name), x.config.refine.shard_size
+    base = reference(ways_of(x.config.refine))
+    # What may be drawn again depends on what was spent there.
+    part = f"{way.name}-as-{base.name}" if way.redraws and base else way.name
+    here, size = directory.under_way(part, f"arm {way.name}"), x.config.refine.shard_size
     refined: list[Refined] = []
     for shard, start in enumerate(range(0, len(tasks), size)):
         some = tasks[start : start + size]
@@ -170,7 +185,9 @@ def score_all(
             for one, verdict in zip(results, verdicts, strict=True)
         ]
 
-    return x.once(directory.under_way("score"), 0, SCORED, len(results), scoring)
+    part = "-".join(["score", *dict.fromkeys(one.arm for one in results)])
+    here = directory.under_way(part, "hidden tests")
+    return x.once(here, 0, SCORED, len(results), scoring)
 
 
 def budgets_of(way: Way, spent: Sequence[Refined]) -> Mapping[str, int] | None:

@@ -11,18 +11,17 @@ from dataclasses import replace
 from judge import FunctionProblem, Limits, TextProblem, Verdict
 from puzzles import Puzzle, instances
 from selftrain.judge import Judging
-from selftrain.refine.gate.evidence import SECOND
-from selftrain.refine.tasks.task import HiddenTests, RefineTask, whole_source
+from selftrain.refine.gate.evidence import fuel_in
+from selftrain.refine.tasks.task import HiddenTests, RefineTask, head_and_rest, whole_source
 
-Asked = tuple[RefineTask, HiddenTests, str | None]
+Answered = tuple[RefineTask, HiddenTests, str | None]
 """A task, its hidden tests, and the source of the final answer; None where there is none."""
-MOST_FUEL = 2**63 - 1
 ROOM = 100_000
 """Bytes beyond the hidden tests themselves, for what the judge writes around them."""
 
 
 def score(
-    asked: Sequence[Asked], judging: Judging, *, advance: Callable[[int], object]
+    asked: Sequence[Answered], judging: Judging, *, advance: Callable[[int], object]
 ) -> list[Verdict | None]:
     """Judge each answer by its task's hidden tests, in order; None where there is no answer.
 
@@ -56,7 +55,7 @@ def score(
 def limits_of(task: RefineTask, hidden: HiddenTests, limits: Limits) -> Limits:
     """Give the limits of a task: its time, and room for tests longer than a program may be."""
     seconds, problem = task.time_limit_seconds, hidden.problem
-    fuel = limits.fuel if seconds is None else min(MOST_FUEL, max(1, round(seconds * SECOND)))
+    fuel = limits.fuel if seconds is None else fuel_in(seconds)
     limits = replace(limits, fuel=fuel)
     if isinstance(problem, FunctionProblem):
         size = _rounded(len(problem.test.encode()))
@@ -88,14 +87,12 @@ def _pairs(asked: Sequence[tuple[RefineTask, HiddenTests, str]]) -> list[tuple[l
 def _samples(
     asked: Sequence[tuple[RefineTask, HiddenTests, str]],
 ) -> list[tuple[FunctionProblem | TextProblem, str]]:
-    """Give each problem, and what completes it: a function's prompt is its task's preamble."""
-    return [
-        (
-            hidden.problem,
-            source + task.postlude
-            if isinstance(hidden.problem, FunctionProblem)
-            else whole_source(task, source),
-        )
-        for task, hidden, source in asked
-        if not isinstance(hidden.problem, Puzzle)
-    ]
+    """Give each problem, and what completes it, so that what is run is what the gate ran."""
+    found: list[tuple[FunctionProblem | TextProblem, str]] = []
+    for task, hidden, source in asked:
+        if isinstance(hidden.problem, FunctionProblem):
+            head, rest = head_and_rest(task, source)
+            found.append((replace(hidden.problem, prompt=head), rest))
+        elif isinstance(hidden.problem, TextProblem):
+            found.append((hidden.problem, whole_source(task, source)))
+    return found

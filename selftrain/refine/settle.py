@@ -24,7 +24,7 @@ def settle(
     fate = fate_of(one, candidate, report, c)
     if fate is not Fate.discarded:
         one.current, one.report, one.rejected = candidate, report, ()
-    elif report is not None:
+    elif report is not None and candidate.source is not None:
         one.rejected = report.failures
     if fate is Fate.best:
         one.best = candidate

@@ -28,10 +28,12 @@ class State:
     best: Candidate | None = None
     """The last that the gate accepts; without a gate, the last."""
     rejected: tuple[Evidence, ...] = ()
-    """What the last update failed, where it was discarded."""
+    """What the last update failed, where it was a program and discarded."""
     seen: set[str] = field(default_factory=set)
     """The sources of all candidates."""
     steps: list[Step] = field(default_factory=list)
+    num_asked: int = 0
+    """Calls of models so far."""
     # Of the iteration that is under way:
     calls: dict[Role, Asked] = field(default_factory=dict)
     probes: tuple[Probe, ...] = ()
@@ -103,7 +105,7 @@ class State:
             source=answer.source if answer else None,
             accepted=self.way.gate and self.best is not None,
             stop=self.stop,
-            num_updates=sum(step.candidate is not None for step in self.steps[1:]),
+            num_updates=sum(step.has_candidate for step in self.steps[1:]),
             used=self.used,
         )
         return Refined(result, tuple(self.steps))

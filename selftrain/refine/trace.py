@@ -9,6 +9,10 @@ from selftrain.refine.critic.probe import Probe
 from selftrain.refine.critic.review import Edit, FieldReview, FieldVerdict, How, Review
 from selftrain.refine.forward.candidate import Candidate
 from selftrain.refine.gate.evidence import GateReport, report_from_row, report_to_row
+from selftrain.sampling.completion import FinishReason
+
+NO_CANDIDATE = "no_candidate"
+"""Outcome of an arm that came to no program at all."""
 
 
 class Role(StrEnum):
@@ -103,6 +107,12 @@ class Step:
     fate: Fate | None = None
     stop: Stop | None = None
     """Why the refinement ended with this iteration; None where it goes on."""
+
+    @property
+    def has_candidate(self) -> bool:
+        """Tell whether a candidate was written; of a prompt that left no room there is none."""
+        one = self.candidate
+        return one is not None and one.no_source != FinishReason.PROMPT_TOO_LONG
 
 
 @dataclass(frozen=True, slots=True)

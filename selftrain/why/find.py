@@ -4,7 +4,7 @@ Files are streamed, and only lines that may matter are parsed. What is told of i
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from heapq import nlargest
@@ -128,7 +128,8 @@ def _begins(found: Found, asked: str) -> bool:
     return found.name.startswith(asked) or (found.puzzle_id or "").startswith(asked)
 
 
-def _unknown(run: RunDirectory, asked: str) -> str:
+def nearest(names: Iterable[str], asked: str) -> list[str]:
+    """Give the few names that are most like what was asked for, the likeliest first."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(asked)  # What is compared with many is prepared once.
 
@@ -136,10 +137,14 @@ def _unknown(run: RunDirectory, asked: str) -> str:
         matcher.set_seq1(name)
         return matcher.ratio()
 
-    nearest = nlargest(NUM_NEAREST, (one.name for one in _all(run)), key=likeness)
-    if not nearest:
+    return nlargest(NUM_NEAREST, names, key=likeness)
+
+
+def _unknown(run: RunDirectory, asked: str) -> str:
+    likely = nearest((one.name for one in _all(run)), asked)
+    if not likely:
         return f"{run.path}: no proposal and no held-out puzzle is written yet. Run it first."
     return (
         f"{run.path}: no proposal, puzzle or held-out puzzle is called {asked!r}. The nearest are "
-        f"{', '.join(nearest)}."
+        f"{', '.join(likely)}."
     )

@@ -35,6 +35,8 @@ def refinement_lines(row: Row) -> Iterator[str]:
 def _cells(step: Step) -> tuple[str, ...]:
     number = str(step.iteration) if step.iteration else "0, an attempt"
     became = _BECAME[step.fate] if step.fate else "none that is new"
+    if step.candidate is not None and not step.has_candidate:
+        became = "none, the prompt was too long"
     failures = ", ".join(one.invariant for one in step.report.failures) if step.report else ""
     num_tokens = sum(call.used.total for call in step.calls.values())
     return number, became, failures or "-", f"{num_tokens:,}"

@@ -2,7 +2,7 @@
 
     python killed_refinements.py FOLDER CONFIG
 
-As killed_runs.py, with scripted models that write each call they answered beside the folder.
+As killed_runs.py, with scripted models that write what they are asked beside the folder.
 """
 
 import sys
@@ -12,15 +12,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from killed_runs import compare
-from refine_script import ALL_PASS, FAIL, Script, block
+import killed_runs
+from refine_script import ALL_PASS, FAIL, Script, block, note_asked
 
 from selftrain import models
 from selftrain.config import Config, ModelConfig
 from selftrain.config_file import load_config
 from selftrain.refine import refine as command
 from selftrain.sampling import Completion, Request
-from selftrain.sampling.completion import Tell, ignore
 
 
 def answer(request: Request) -> str:
@@ -41,40 +40,38 @@ def answer(request: Request) -> str:
 
 
 class Logged(Script):
-    """Writes each call down once whoever asked has the answer."""
+    """Writes down what it is asked."""
 
     log: Path
+    calls: Path
+    role: str
 
-    def sample(self, requests: Sequence[Request], *, tell: Tell = ignore, **how: Any) -> list[Completion]:  # fmt: skip
-        def told(place: int, completion: Completion) -> None:
-            tell(place, completion)
-            with self.log.open("a") as file:
-                file.write(f"{requests[place].seed} {hash_of(requests[place].prompt)}\n")
-
-        return super().sample(requests, tell=told, **how)
-
-
-def hash_of(text: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    def sample(self, requests: Sequence[Request], **how: Any) -> list[Completion]:
+        note_asked(self.log, requests, [self.calls], self.role)
+        return super().sample(requests, **how)
 
 
 def refine(config: Config, folder: Path) -> None:
     def load(model: ModelConfig, *_: object) -> Logged:
         sampler = Logged(answer)
-        sampler.log = folder.with_suffix(f".{model.name.replace('/', '-')[-12:]}.asked")
+        sampler.role = "critic" if model.server else "forward"
+        sampler.log = folder.with_suffix(f".{sampler.role}")
+        sampler.calls = folder / "2-calls.jsonl"
         return sampler
 
     models.load_sampler = load  # type: ignore[assignment]
     assert command.refine(config, folder) == 0
 
 
-def every(points: list[str]) -> list[str]:
-    """Choose every third point, and all that write a model's answer or end an arm."""
-    return [p for i, p in enumerate(points) if i % 3 == 0 or "calls" in p or "3-refined" in p]
+def in_every_part(points: list[str]) -> list[str]:
+    """Choose files of the first arm, then points between answers, then files of the last arms."""
+    files = [p for p in points if p.endswith(" 1") and not p.startswith("advance")]
+    first = [p for p in files if "3-refined/forward" in p]
+    last = files[next(i for i, p in enumerate(files) if "3-refined/resample-as-critic" in p) :]
+    return [*files[:2], *first, *["open 2-calls.jsonl 3"] * 12, *last[::2]]
 
 
 if __name__ == "__main__":
+    killed_runs.Points = killed_runs.Numbered  # type: ignore[misc]
     config = load_config(Path(sys.argv[2]), [])
-    compare(partial(refine, config), Path(sys.argv[1]), every)
+    killed_runs.compare(partial(refine, config), Path(sys.argv[1]), in_every_part)

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -93,6 +94,18 @@ class Points:
             self.pass_by(f"advance {label} {done}")
 
         yield advance
+
+
+class Numbered(Points):
+    """Numbers the points of one name: a file is appended to again and again."""
+
+    def __init__(self, root: Path, kill_at: str | None) -> None:
+        super().__init__(root, kill_at)
+        self._times: Counter[str] = Counter()
+
+    def pass_by(self, point: str) -> None:
+        self._times[point] += 1
+        super().pass_by(f"{point} {self._times[point]}")
 
 
 def in_a_fork(work: Callable[[], None]) -> int:

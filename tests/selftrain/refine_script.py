@@ -5,7 +5,9 @@ what it was asked.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from selftrain.files import read_whole_rows
 from selftrain.refine.critic.review import Field
 from selftrain.sampling import Completion, FinishReason, Request
 from selftrain.sampling.completion import Tell, ignore
@@ -53,6 +55,28 @@ class Script:
     @property
     def prompts(self) -> list[str]:
         return [request.prompt for request in self.requests]
+
+
+def note_asked(
+    log: Path, requests: Sequence[Request], answered: Sequence[Path], model: str
+) -> None:
+    """Write down what a model is asked, and whether its answer stands in a file already."""
+    known = {
+        (row["prompt"], row["seed"])
+        for path in answered
+        for row in read_whole_rows(path)
+        if row["model"] == model
+    }
+    with log.open("a") as file:
+        for one in requests:
+            again = (one.prompt, one.seed) in known
+            file.write(json.dumps([again, one.seed, one.prompt]) + "\n")
+
+
+def read_asked(log: Path) -> tuple[set[tuple[int, str]], int]:
+    """Read what was asked, and how often for what was answered before."""
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    return {(seed, prompt) for _, seed, prompt in rows}, sum(again for again, *_ in rows)
 
 
 def block(source: str, proofs: str = "") -> str:

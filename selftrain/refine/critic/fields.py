@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from selftrain.refine.critic.loose import Loose
 from selftrain.refine.critic.review import Edit, Field, FieldVerdict
-from selftrain.refine.critic.said import Said, join
+from selftrain.refine.critic.said import UNKNOWN, Said, join
 from selftrain.refine.critic.words import (
     ACTION_KEYS,
     EDITS_KEYS,
@@ -16,17 +16,20 @@ from selftrain.refine.critic.words import (
     LOCATION_KEYS,
     PASS_KEYS,
     VERDICT_KEYS,
+    asks_for_more,
     asks_nothing,
     edit_of,
     field_named,
-    has_doubt,
+    holds_review,
     is_choice,
+    is_harmless,
     key_named,
     plain,
+    says_none,
+    takes_back,
     verdict_of,
 )
 
-_UNKNOWN = Said((FieldVerdict.unknown,))
 _ENDS = (" - ", " – ", " — ", "—", " | ", ":", ";", ",", ". ", " (")
 
 
@@ -37,8 +40,26 @@ def fields_in(value: Loose) -> Mapping[Field, Said]:
         found.setdefault(field, []).append(said_by(inner))
         if value.is_cut and not _has_edits(inner):
             # What was cut off may be the edits.
-            found[field].append(_UNKNOWN)
+            found[field].append(UNKNOWN)
     return {field: join(said) for field, said in found.items()}
+
+
+def doubts_beside(value: Loose, key: str = "") -> bool:
+    """Tell whether what a value says beside its fields may take their passes back."""
+    if value.is_scalar:
+        return not value.is_sound or takes_back(key, value.text)
+    if not value.is_sound and not value.is_cut:
+        # Something is out of place; where it is only cut, its fields tell what that means.
+        return True
+    if _own_name(value) is not None:
+        return False
+    beside = (pair for pair in value.pairs if value.kind == "list" or field_named(pair[0]) is None)
+    return any(
+        # Under a key such as `example` or `previous_review` it is no review.
+        (inner.pairs and not holds_review(name))
+        or doubts_beside(inner, key if asks_for_more(key) else name or key)
+        for name, inner in beside
+    )
 
 
 def _has_edits(value: Loose) -> bool:
@@ -80,9 +101,9 @@ def said_by(value: Loose) -> Said:
         return _asked(value)
     if any(is_choice(inner.text) for key, inner in value.pairs if key_named(key) in VERDICT_KEYS):
         # A template that was never filled in: its edits are no edits.
-        return _UNKNOWN
-    pieces = [_piece(key_named(key), inner) for key, inner in value.pairs]
-    return join([*pieces, Said() if value.is_sound else _UNKNOWN])
+        return UNKNOWN
+    pieces = [_piece(key, inner) for key, inner in value.pairs]
+    return join([*pieces, Said() if value.is_sound else UNKNOWN])
 
 
 def said_in(text: str, *, is_whole: bool = True) -> Said:
@@ -93,9 +114,9 @@ def said_in(text: str, *, is_whole: bool = True) -> Said:
         verdict, head, tail = verdict_of(text), text, ""
     if verdict is FieldVerdict.failed:
         return Said((verdict,), () if asks_nothing(tail) else (edit_of(tail),))
-    if verdict is FieldVerdict.passed and is_whole and not has_doubt(tail):
+    if verdict is FieldVerdict.passed and is_whole and (says_none(tail) or is_harmless(tail)):
         return Said((verdict,))
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _head_and_tail(text: str) -> tuple[str, str]:
@@ -108,15 +129,18 @@ def _head_and_tail(text: str) -> tuple[str, str]:
 def _piece(key: str, value: Loose) -> Said:
     """Read one pair of a field's object.
 
-    Another key says nothing where it has a text, and may hold edits where it has more.
+    Another key says nothing that counts, but what it says may take a pass back: a text that doubts
+    it, and all that is more than a text, since it may hold edits.
     """
-    if key in EDITS_KEYS:
+    name = key_named(key)
+    if name in EDITS_KEYS:
         return _asked(value)
-    if key not in VERDICT_KEYS | PASS_KEYS:
-        return _UNKNOWN if value.pairs else Said()
+    if name not in VERDICT_KEYS | PASS_KEYS:
+        has_more = bool(value.pairs) or (value.is_scalar and takes_back(key, value.text))
+        return UNKNOWN if has_more else Said()
     verdict = verdict_of(value.text)
     is_kept = value.is_sound or verdict is FieldVerdict.failed
-    return Said((verdict,)) if is_kept else _UNKNOWN
+    return Said((verdict,)) if is_kept else UNKNOWN
 
 
 def _asked(value: Loose) -> Said:
@@ -126,7 +150,7 @@ def _asked(value: Loose) -> Said:
     """
     edits = _edits(value)
     is_blank = not edits and all(asks_nothing(text) for text in _scalars(value))
-    return Said(() if value.is_sound and (edits or is_blank) else _UNKNOWN.verdicts, edits)
+    return Said(() if value.is_sound and (edits or is_blank) else UNKNOWN.verdicts, edits)
 
 
 def _scalars(value: Loose) -> Iterator[str]:

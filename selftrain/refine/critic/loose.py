@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from selftrain.refine.critic.words import is_harmless, says_none
+
 MOST_DEPTH = 12
 """Brackets that nest; what nests deeper is no reply."""
 MOST_CHARACTERS = 100_000
@@ -56,6 +58,8 @@ class Loose:
     """Whether the text ends before it does, or where a word may have been meant to go on."""
     start: int = 0
     """Where an object or a list begins in the text."""
+    end: int = 0
+    """Where it ends."""
 
     @property
     def is_scalar(self) -> bool:
@@ -117,7 +121,7 @@ class _Parser:
         self.is_cut = False
         """Whether the text ended before a bracket did."""
         self.has_doubt = False
-        """Whether a comment that was just passed over speaks of failing, as a template's does."""
+        """Whether a comment that was just passed over may take back what stands there."""
 
     def value(self) -> Loose:
         """Read the value that begins here; a word that is empty where there is none."""
@@ -132,7 +136,7 @@ class _Parser:
         pairs, is_sound = self._inside(self.ends[-1])
         self.ends.pop()
         kind: Literal["object", "list"] = "object" if opener == "{" else "list"
-        return Loose(kind, "", tuple(pairs), is_sound, self.is_cut, start)
+        return Loose(kind, "", tuple(pairs), is_sound, self.is_cut, start, self.place)
 
     def _inside(self, end: str) -> tuple[list[tuple[str, Loose]], bool]:
         """Read to the end of a bracket; say whether all of it fits."""
@@ -178,7 +182,8 @@ class _Parser:
         """Pass over white space and comments; give the letter that follows, if any."""
         gap = _GAP.match(self.text, self.place)
         assert gap is not None
-        self.has_doubt |= "fail" in gap[0].lower()
+        comment = gap[0].strip()
+        self.has_doubt |= bool(comment) and not (says_none(comment) or is_harmless(comment))
         self.place = gap.end()
         return self.text[self.place : self.place + 1]
 

@@ -25,9 +25,10 @@ from puzzles.syntax import SyntaxFailure, parse, unparse
 from selftrain.judge import Judging
 from selftrain.refine.critic.loose import texts_in
 from selftrain.refine.critic.probe import Probe
-from selftrain.refine.critic.reasoning import without_reasoning
-from selftrain.refine.gate.evidence import SECOND
+from selftrain.refine.gate.evidence import fuel_in
+from selftrain.refine.reasoning import without_reasoning
 from selftrain.refine.tasks.task import Kind, RefineTask, whole_source
+from selftrain.refine.texts import is_encodable
 from selftrain.verifier.tasks.results import error_of, result_of, shown
 
 RUN = "run"
@@ -156,13 +157,8 @@ def _standard_input(call: str) -> str | None:
     """Give the one text that a program is run on; None where a call has anything else."""
     match parse(call).body:
         case [ast.Expr(ast.Call(_, [ast.Constant(str(given))], []))]:
-            return given if _is_sendable(given) else None
+            return given if is_encodable(given) else None
     return None
-
-
-def _is_sendable(text: str) -> bool:
-    """Tell whether no half of a surrogate pair stands in it."""
-    return text.encode(errors="replace").decode() == text
 
 
 def run_probes(
@@ -189,7 +185,7 @@ def run_probes(
 def _program(task: RefineTask, source: str, call: str, limits: Limits) -> _Program:
     seconds = task.time_limit_seconds
     if seconds is not None:
-        fuel = min(2**63 - 1, max(1, round(seconds * SECOND)))
+        fuel = fuel_in(seconds)
         limits = replace(limits, fuel=fuel)
     whole = whole_source(task, source)
     if task.kind is not Kind.puzzle:

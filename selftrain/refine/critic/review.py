@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from selftrain.refine.texts import one_line
+
 
 class Field(StrEnum):
     """What a critic reviews, in the paper's order."""
@@ -67,7 +69,7 @@ class Review:
     """In the order of `Field`."""
     how: How
     num_dropped: int = 0
-    """Edits beyond the bounds, which were left out."""
+    """Edits beyond the bounds: left out, or cut because they were long."""
 
     @property
     def passes(self) -> bool:
@@ -87,7 +89,7 @@ NOTHING = Review((FieldReview(), FieldReview(), FieldReview(), FieldReview()), H
 def distinct(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Drop edits that say the same as an earlier one, blanks and letter case aside."""
     kept = {
-        (" ".join(edit.location.lower().split()), " ".join(edit.action.lower().split())): edit
+        (one_line(edit.location.lower()), one_line(edit.action.lower())): edit
         for edit in reversed(edits)
     }
     return tuple(reversed(kept.values()))

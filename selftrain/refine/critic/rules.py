@@ -15,6 +15,7 @@ from selftrain.refine.critic.clues import find_clues, order_clue, unknown_names
 from selftrain.refine.critic.review import Edit, Field, distinct
 from selftrain.refine.gate.evidence import Evidence, GateReport
 from selftrain.refine.tasks.task import Kind, RefineTask
+from selftrain.refine.texts import one_line
 
 MOST_EDITS = 2
 """Edits of a field; a small model follows few at a time."""
@@ -97,7 +98,7 @@ def _reply(said: list[_Said]) -> str:
         fields[field.value] = {
             "verdict": "fail" if edits else "pass",
             "edits": [
-                {"location": one.location, "action": " ".join(one.action.split())[:LONGEST]}
+                {"location": one.location, "action": one_line(one.action)[:LONGEST]}
                 for one in edits
             ],
         }
@@ -196,7 +197,7 @@ def _misfit(detail: str) -> str | None:
 
 
 def _unknown(task: RefineTask, source: str) -> Iterator[_Said]:
-    """Say which names are read that nothing binds, and which of the inputs to read instead."""
+    """Say which names are read that nothing binds."""
     before = task.preamble + task.postlude
     for line, name in unknown_names(source):
         if not re.search(rf"\b{re.escape(name)}\b", before):

@@ -20,6 +20,10 @@ class Said:
     edits: tuple[Edit, ...] = ()
 
 
+UNKNOWN = Said((FieldVerdict.unknown,))
+"""What takes a pass back."""
+
+
 def join(all_said: Iterable[Said]) -> Said:
     """Join what is said of a field in several places."""
     some = list(all_said)

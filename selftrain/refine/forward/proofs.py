@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from selftrain.refine.forward.wording import invariant_names
 from selftrain.refine.tasks.task import RefineTask
+from selftrain.refine.texts import one_line
 
 MOST_PROOF_CHARACTERS = 400
 """Of a longer proof the rest is not kept."""
@@ -43,7 +44,7 @@ def read_proofs(task: RefineTask, text: str) -> tuple[tuple[str, str], ...]:
             current.append(line.lstrip("# \t"))
     said: dict[str, str] = {}
     for name, parts in found:
-        proof = " ".join(" ".join(parts).split()).strip("*_ ")[:MOST_PROOF_CHARACTERS]
+        proof = one_line(" ".join(parts)).strip("*_ ")[:MOST_PROOF_CHARACTERS]
         if re.search(r"\w", proof):
             said.setdefault(name, proof)
     return tuple((name, said[name]) for name in invariant_names(task) if name in said)

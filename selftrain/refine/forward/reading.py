@@ -17,6 +17,7 @@ from selftrain.humaneval import cut_function
 from selftrain.refine.forward.candidate import Candidate
 from selftrain.refine.forward.proofs import PROOF_BEGINS, read_proofs
 from selftrain.refine.forward.wording import MAIN_CALL, MAIN_HEAD, Wording, head_of
+from selftrain.refine.reasoning import without_reasoning
 from selftrain.refine.tasks.task import Kind, RefineTask
 from selftrain.sampling.completion import Completion, FinishReason
 
@@ -25,7 +26,6 @@ MOST_CHARACTERS = 1_000_000
 _MOST_BLOCKS = 32
 """Fenced blocks that are looked at, the last ones: each has to be parsed."""
 
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 # Possessive, so that no line is gone over more than once.
 _FENCE = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)$")
 _PYTHON = re.compile(r"(?:python|py|pypy)[\d.]*", re.IGNORECASE)
@@ -49,7 +49,7 @@ def read_candidate(
     if wording == "continue":
         return _continued(task, text, few_shot)
     is_cut = completion.finish_reason is FinishReason.LENGTH or len(text) == MOST_CHARACTERS
-    return _answered(task, _without_reasoning(text), is_cut)
+    return _answered(task, without_reasoning(text), is_cut)
 
 
 def _continued(task: RefineTask, text: str, few_shot: Sequence[Puzzle]) -> Candidate:
@@ -233,8 +233,3 @@ def _ended(task: RefineTask, source: str) -> str:
     """End a source as those are that go on from a head: a puzzle's without a line end."""
     source = source.strip("\n").rstrip()
     return source if task.puzzle is not None else source + "\n"
-
-
-def _without_reasoning(text: str) -> str:
-    """Drop what a model says to itself: blocks of it, and all before an end without beginning."""
-    return re.split(r"</(?:think|thinking|reasoning)>", _REASONING.sub("", text))[-1]

@@ -9,12 +9,15 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from judge import Case
 from puzzles import Puzzle
 from puzzles.rename import rename_global
 from puzzles.syntax import SyntaxFailure, parse
 from selftrain.prompts import solve_head, solve_prompt
 from selftrain.refine.critic.review import Edit
-from selftrain.refine.tasks.task import Invariant, Kind, RefineTask
+from selftrain.refine.tasks.calls import written
+from selftrain.refine.tasks.task import Example, Invariant, Kind, RefineTask, is_method
+from selftrain.refine.texts import one_line
 
 Wording = Literal["message", "continue"]
 
@@ -23,6 +26,13 @@ MAIN_HEAD = "import sys\n\n\ndef main():"
 column 0, so a program has to be the body of one definition."""
 MAIN_CALL = "\n\n\nmain()\n"
 """What such a program ends with; it is no part of what a model writes."""
+MOST_EXAMPLES = 5
+"""Public examples that a prompt shows, where the statement does not show them itself."""
+MOST_CHARACTERS = 2_000
+"""Of all that are shown."""
+MOST_CHARACTERS_OF_ONE = 500
+MOST_CHARACTERS_OF_INPUT = 60
+"""Of a declared edge input that is named beside its predicate."""
 
 
 def first_prompt(task: RefineTask, wording: Wording, few_shot: Sequence[Puzzle] = ()) -> str:
@@ -34,7 +44,7 @@ def first_prompt(task: RefineTask, wording: Wording, few_shot: Sequence[Puzzle] 
         return _message([*_task_parts(task, few_shot), _program_asked_for(task)], task)
     if task.puzzle is not None:
         return solve_prompt(task.puzzle, few_shot)
-    return _file([_context(task), head_of(task)])
+    return _file([*_context(task), head_of(task)])
 
 
 def revision_prompt(
@@ -59,7 +69,7 @@ def revision_prompt(
     comments = "\n".join(f"# {line}" for line in lines)
     if task.puzzle is not None:
         return _puzzle_file(task.puzzle, present, comments, few_shot)
-    return _file([_context(task), present, comments, head_of(task)])
+    return _file([*_context(task), present, comments, head_of(task)])
 
 
 def head_of(task: RefineTask, few_shot: Sequence[Puzzle] = ()) -> str:
@@ -104,16 +114,23 @@ def invariants(task: RefineTask) -> dict[str, str]:
     if task.time_limit_seconds is not None:
         said["resources"] = f"ends within {task.time_limit_seconds:g} seconds"
     for declared in task.invariants:
-        said.setdefault(declared.name, _declared(declared, task.kind))
+        said.setdefault(declared.name, _declared(declared, task))
     return said
 
 
 def statement_of(task: RefineTask) -> str:
-    """Show what the task asks for, as a message does: code in a fence, prose as it is."""
+    """Show what the task asks for, as a message does: code in a fence, prose as it is.
+
+    Public examples that it does not show itself come after it.
+    """
     statement = task.statement.strip("\n")
     if task.puzzle is not None:
         head = solve_head(task.puzzle)
         return f"{fenced(statement)}\nWrite `{head}`: it returns an answer that f accepts."
+    return "\n\n".join(part for part in (_fenced_code(statement), _shown_examples(task)) if part)
+
+
+def _fenced_code(statement: str) -> str:
     try:
         parse(statement)
     except SyntaxFailure:
@@ -121,15 +138,73 @@ def statement_of(task: RefineTask) -> str:
     return fenced(statement)
 
 
+def _shown_examples(task: RefineTask) -> str:
+    """Show examples in a message: calls in one fence, cases in a fence for each text."""
+    texts = _example_texts(task)
+    if not texts:
+        return ""
+    if task.kind is Kind.function:
+        return f"{_title(task, len(texts))}\n" + fenced("\n".join(text for text, _ in texts))
+    cases = (f"Input:\n{fenced(one, '')}\nOutput:\n{fenced(two, '')}" for one, two in texts)
+    return "\n".join([_title(task, len(texts)), *cases])
+
+
+def _example_comments(task: RefineTask) -> str:
+    """Show examples in a file that breaks off, as comments."""
+    texts = _example_texts(task)
+    if not texts:
+        return ""
+    lines = [_title(task, len(texts))]
+    for one, two in texts:
+        is_call = task.kind is Kind.function
+        lines += [one] if is_call else ["Input:", *one.split("\n"), "Output:", *two.split("\n")]
+    return _comments(lines)
+
+
+def _title(task: RefineTask, num_shown: int) -> str:
+    total = len(task.examples)
+    return "Examples:" if num_shown == total else f"Examples, {num_shown} of {total}:"
+
+
+def _example_texts(task: RefineTask) -> list[tuple[str, str]]:
+    """Write the first examples that the statement does not show, each in two texts.
+
+    A call is `largest([1, -2, 3]) == 3` and nothing; a case its input and its output. One that is
+    too long is left out, and so are all after the last that there is room for.
+    """
+    found: list[tuple[str, str]] = []
+    room = MOST_CHARACTERS
+    for example in () if task.shows_examples else task.examples:
+        texts = _example_text(task, example)
+        length = sum(map(len, texts))
+        if length > MOST_CHARACTERS_OF_ONE:
+            continue
+        room -= length
+        if room < 0 or len(found) == MOST_EXAMPLES:
+            break
+        found.append(texts)
+    return found
+
+
+def _example_text(task: RefineTask, example: Example | Case) -> tuple[str, str]:
+    if isinstance(example, Case):
+        return example.input.rstrip("\n"), example.output.rstrip("\n")
+    return f"{_call(task, example.arguments)} == {example.answer}", ""
+
+
+def _call(task: RefineTask, arguments: str) -> str:
+    """Write a call of the task's function with the literal of (positional, keyword arguments)."""
+    name = f"Solution().{task.entry_point}" if is_method(task) else task.entry_point
+    try:
+        return f"{name}({written(arguments)})"
+    except ValueError:  # So long that nothing is to be gained by reading it.
+        return f"{name}(*{arguments})"
+
+
 def edit_line(edit: Edit) -> str:
     """Give an edit in one line, whatever line ends it has: `location: action`."""
     location, action = one_line(edit.location), one_line(edit.action)
     return f"{location}: {action}" if location and action else location or action
-
-
-def one_line(text: str) -> str:
-    """Put a text in one line."""
-    return " ".join(text.split())
 
 
 def fenced(text: str, language: str = "python") -> str:
@@ -176,13 +251,9 @@ def _program_asked_for(task: RefineTask) -> str:
 
 def _entry(task: RefineTask) -> str:
     """Name what a candidate defines."""
-    if _is_method(task):
+    if is_method(task):
         return f"class Solution with its method `{task.entry_point}`"
     return f"`{task.entry_point}({'...' if task.parameters is None else task.parameters})`"
-
-
-def _is_method(task: RefineTask) -> bool:
-    return re.search(r"\bSolution\b", task.postlude) is not None
 
 
 def _imports(task: RefineTask) -> str:
@@ -193,15 +264,15 @@ def _imports(task: RefineTask) -> str:
     return f"imports nothing but {', '.join(task.allowed_imports)}"
 
 
-def _declared(invariant: Invariant, kind: Kind) -> str:
+def _declared(invariant: Invariant, task: RefineTask) -> str:
     said = []
     if invariant.predicate is not None:
         where = (
             "inputs is the standard input, answer the standard output"
-            if kind is Kind.program
+            if task.kind is Kind.program
             else "inputs is the tuple of arguments, answer what is returned"
         )
-        said.append(f"`{one_line(invariant.predicate)}` is True ({where})")
+        said.append(f"`{one_line(invariant.predicate)}` is True ({where}){_named(invariant, task)}")
     if invariant.growth is not None:
         growth = invariant.growth
         said.append(
@@ -209,6 +280,16 @@ def _declared(invariant: Invariant, kind: Kind) -> str:
             f"`{one_line(growth.make)}`"
         )
     return "; ".join(said) or "as the task says"
+
+
+def _named(invariant: Invariant, task: RefineTask) -> str:
+    """Name the first two edge inputs, those that are short."""
+    named = [
+        repr(one) if task.kind is Kind.program else _call(task, f"({one}, {{}})")
+        for one in invariant.inputs[:2]
+    ]
+    short = [f"`{text}`" for text in named if len(text) <= MOST_CHARACTERS_OF_INPUT]
+    return f", also for {' and '.join(short)}" if short else ""
 
 
 def _puzzle_file(puzzle: Puzzle, present: str, comments: str, few_shot: Sequence[Puzzle]) -> str:
@@ -227,12 +308,15 @@ def _numbered(g: str, number: int) -> str:
         return g.replace("def g(", f"def g{number}(", 1)
 
 
-def _context(task: RefineTask) -> str:
-    """Give the statement as comments, where the head does not hold it already."""
+def _context(task: RefineTask) -> list[str]:
+    """Give statement and examples as comments, where the head does not hold them already."""
     statement = task.statement.strip()
-    if statement in task.head:
-        return ""
-    return "\n".join(f"# {line}".rstrip() for line in statement.splitlines())
+    shown = "" if statement in task.head else _comments(statement.splitlines())
+    return [shown, _example_comments(task)]
+
+
+def _comments(lines: Sequence[str]) -> str:
+    return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
 def _file(parts: Sequence[str]) -> str:

@@ -5,20 +5,25 @@ Nothing is run.
 """
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judge import Case, Outcome
 from judge.text import difference, lines
 from selftrain.refine.gate.evidence import Evidence, Status
-from selftrain.refine.gate.running import How, Ran, Run, Told, calls_of
+from selftrain.refine.gate.running import CallEnd, CallResult, Ran, Run, calls_of, encoded_bytes
 from selftrain.refine.gate.words import SHOWN, called, said
 from selftrain.refine.tasks.task import Example, RefineTask
 from selftrain.verifier.tasks.results import result_key, same_value, shown
 
 OUT_OF_RESOURCES = (Outcome.timed_out, Outcome.out_of_memory, Outcome.too_large)
+LEAST_ANSWER_BYTES = 100_000
+"""Every answer to an example may be as long as this."""
 MOST_DETAIL = 300
 MOST_RATIO = 64
+BOOL_OR_TEXT = re.compile(r"""True|False|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+NUMBERS = {"True": "1", "False": "0"}
 HIDDEN = "[hidden]"
 """Stands in details for the canary, which no critic may read."""
 
@@ -32,7 +37,7 @@ class Seen:
     again: Ran | None = None
     """None where nothing was there to be run again."""
 
-    def calls(self) -> list[tuple[str, Told]]:
+    def calls(self) -> list[tuple[str, CallResult]]:
         """Pair inputs with what they gave, up to what ended the run."""
         return calls_of(self.run, self.ran)
 
@@ -55,10 +60,28 @@ def inputs_of(task: RefineTask) -> tuple[str, ...]:
     )
 
 
+def answer_bytes(task: RefineTask) -> int:
+    """Give how long an answer to an example may be: no right one is much longer than expected."""
+    expected = [
+        example.output if isinstance(example, Case) else example.answer for example in task.examples
+    ]
+    return max([LEAST_ANSWER_BYTES, *(encoded_bytes([one]) for one in expected)])
+
+
+def is_whole(seen: Sequence[Seen]) -> bool:
+    """Tell whether every call returned: what is missing holds nothing."""
+    return bool(seen) and all(
+        len(one_seen.ran.told) == one_seen.run.num_calls
+        and all(told.how is CallEnd.returned for told in one_seen.ran.told)
+        for one_seen in seen
+    )
+
+
 def examples(task: RefineTask, seen: Seen | None) -> Evidence:
     """Compare what the examples gave with what is right."""
     if seen is None:
         return Evidence("examples", Status.not_evaluated)
+    # What ends before the last is wrong where it ends.
     wrong = (
         failure
         for example, (given, told) in zip(task.examples, seen.calls(), strict=False)
@@ -67,16 +90,16 @@ def examples(task: RefineTask, seen: Seen | None) -> Evidence:
     return judged("examples", next(wrong, None), seen.ran.fuel)
 
 
-def _wrong(task: RefineTask, example: Example | Case, given: str, told: Told) -> str | None:
+def _wrong(task: RefineTask, example: Example | Case, given: str, told: CallResult) -> str | None:
     """Say what is wrong about a call; None where it is right."""
     if isinstance(example, Case):
-        if told.how is not How.returned:
+        if told.how is not CallEnd.returned:
             return said(task, given, told)
         text = str(ast.literal_eval(told.text))
         if lines(text) == lines(example.output):
             return None
         return f"{called(task, given)} wrote what is wrong: {difference(text, example.output)}"
-    if told.how is not How.returned:
+    if told.how is not CallEnd.returned:
         return f"{said(task, given, told)}, and should return {shown(example.answer, SHOWN)}"
     if _is_right(told.text, example.answer):
         return None
@@ -84,23 +107,27 @@ def _wrong(task: RefineTask, example: Example | Case, given: str, told: Told) ->
 
 
 def _is_right(answer: str, expected: str) -> bool:
-    """Compare as a test's `==` does: 2 is 2.0, but a list is no tuple."""
+    """Compare as a test's `==` does: True is 1 and 1.0, but a list is no tuple."""
     if answer == expected:
         return True
     # Two numbers that are equal are written in lengths of no other ratio, and to read a megabyte
     # takes seconds.
     short, long = sorted((len(answer), len(expected)))
-    return long <= MOST_RATIO * short and same_value(answer, expected)
+    return long <= MOST_RATIO * short and same_value(_unbooled(answer), _unbooled(expected))
+
+
+def _unbooled(literal: str) -> str:
+    """Write True as 1 and False as 0, which they are equal to, wherever they are no text."""
+    return BOOL_OR_TEXT.sub(lambda found: NUMBERS.get(found[0], found[0]), literal)
 
 
 def plain_answer(task: RefineTask, seen: Sequence[Seen]) -> Evidence:
     """Tell whether all answers are plain data."""
     calls = [call for one_seen in seen for call in one_seen.calls()]
     for given, told in calls:
-        if told.how is How.not_plain:
+        if told.how is CallEnd.not_plain:
             return one("plain_answer", Status.failed, said(task, given, told))
-    returned = any(told.how is How.returned for _, told in calls)
-    return one("plain_answer", Status.held if returned else Status.not_evaluated)
+    return one("plain_answer", Status.held if is_whole(seen) else Status.not_evaluated)
 
 
 def resources(task: RefineTask, seen: Sequence[Seen]) -> Evidence:
@@ -109,12 +136,14 @@ def resources(task: RefineTask, seen: Sequence[Seen]) -> Evidence:
     for given, told in (call for one_seen in seen for call in one_seen.calls()):
         if told.outcome in OUT_OF_RESOURCES:
             return one("resources", Status.failed, said(task, given, told), fuel)
-    return one("resources", Status.held if seen else Status.not_evaluated, fuel=fuel)
+    ended = any(one_seen.ran.last is not None for one_seen in seen)
+    held = seen and not ended
+    return one("resources", Status.held if held else Status.not_evaluated, fuel=fuel)
 
 
 def again(run: Run, ran: Ran) -> Run | None:
     """Give what is to be run in the second guest: what gave an answer in the first."""
-    if not any(told.how is How.returned for told in ran.told):
+    if not any(told.how is CallEnd.returned for told in ran.told):
         return None
     return replace(run, inputs=run.inputs[: len(ran.told) - (ran.last is not None)])
 
@@ -131,13 +160,15 @@ def same_answer(task: RefineTask, seen: Sequence[Seen]) -> Evidence:
                 differs = f"and with other hashes {shown(other.text, SHOWN)}"
                 failure = f"{said(task, given, told)}, {differs}"
                 return one("same_answer", Status.failed, failure, fuel)
-    return one("same_answer", Status.held, fuel=fuel)
+    second = [Seen(one_seen.run, ran) for one_seen, ran in repeated]
+    held = is_whole([*seen, *second])
+    return one("same_answer", Status.held if held else Status.not_evaluated, fuel=fuel)
 
 
-def _is_same(told: Told, other: Told) -> bool:
+def _is_same(told: CallResult, other: CallResult) -> bool:
     if told.how is not other.how:
         return False
-    if told.how is not How.returned or told.text == other.text:
+    if told.how is not CallEnd.returned or told.text == other.text:
         return True
     # Only dicts are written in an order of their own.
     if "{" not in told.text:
@@ -153,15 +184,18 @@ def streams(read: Evidence, seen: Sequence[Seen]) -> Evidence:
     return read
 
 
-def hidden(task: RefineTask, source: str, texts: Sequence[str]) -> Evidence:
-    """Tell whether the hidden tests' canary is in a candidate or in what it gave."""
+def hidden(task: RefineTask, source: str, texts: Sequence[str], has_run: bool) -> Evidence:
+    """Tell whether the hidden tests' canary is in a candidate or in what it gave.
+
+    Without all that it should have given, nothing is held.
+    """
     if not task.canary:
         return Evidence("hidden", Status.not_evaluated)
     if task.canary in source:
         return judged("hidden", "it holds a word of the hidden tests")
     if any(task.canary in text for text in texts):
         return judged("hidden", "it gave a word of the hidden tests")
-    return judged("hidden", None)
+    return one("hidden", Status.held if has_run else Status.not_evaluated)
 
 
 def clean(task: RefineTask, evidence: Evidence) -> Evidence:

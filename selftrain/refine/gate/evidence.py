@@ -7,6 +7,13 @@ from selftrain.files import Row
 
 SECOND = 20_000_000_000
 """Instructions that are about a second of native work, as the judge has it."""
+MOST_FUEL = 2**63 - 1
+"""The most that the judge's limits may be."""
+
+
+def fuel_in(seconds: float) -> int:
+    """Give the instructions that native seconds allow, at least 1, and as many as the judge may."""
+    return min(MOST_FUEL, max(1, round(seconds * SECOND)))
 
 
 class Status(StrEnum):
@@ -32,7 +39,8 @@ class Evidence:
     fuel: int = 0
     """Instructions that it took."""
     vacuous: bool = False
-    """Whether a stub that returns None satisfies it too, so that it tells nothing of an answer."""
+    """Whether it tells nothing of an answer: a stub that returns None satisfies it too, or any
+    wrong answer may."""
 
     @property
     def seconds(self) -> float:

@@ -27,6 +27,8 @@ Pair = tuple[RefineTask, str]
 """A task, and the source of a candidate."""
 REMEMBERED = 4_096
 """Candidates whose evidence is remembered."""
+TELL_NOTHING = ("plain_answer", "resources", "same_answer", "hidden")
+"""A wrong answer keeps to these as well, also where the stub did not come so far."""
 MADE = 64
 """Growths whose inputs, which may be long, are remembered."""
 
@@ -172,7 +174,12 @@ def _runs(task: RefineTask, source: str) -> dict[str, Run]:
     """Give what a candidate is run on, by what it is run for."""
     inputs = {"examples": checks.inputs_of(task)}
     inputs |= {_name(invariant): edge_inputs(task, invariant) for invariant in task.invariants}
-    return {name: Run(task, source, some) for name, some in inputs.items() if some}
+    most = {"examples": checks.answer_bytes(task)}
+    return {
+        name: Run(task, source, some, answer_bytes=most.get(name))
+        for name, some in inputs.items()
+        if some
+    }
 
 
 def _evidence(
@@ -199,6 +206,7 @@ def _evidence(
         plain, resources, same, solved = evidence_of(verdict)
     texts = [told.text for one in seen for told in (*one.ran.told, *(one.again or Ran(())).told)]
     texts += [verdict.answer or ""] if verdict else []
+    has_run = all(one.ran.last is None for one in seen) and ran is not None
     found = (
         parses,
         *read,
@@ -207,7 +215,7 @@ def _evidence(
         plain,
         resources,
         same,
-        checks.hidden(task, source, texts),
+        checks.hidden(task, source, texts, has_run),
         solved,
         *last,
     )
@@ -227,7 +235,7 @@ def _report(evidence: Sequence[Evidence], stub: Sequence[Evidence]) -> GateRepor
     # Its answer is one in every guest, also where a puzzle's f rejects it before it is asked again.
     return GateReport(
         tuple(
-            replace(one, vacuous=other.status is Status.held or one.invariant == "same_answer")
+            replace(one, vacuous=other.status is Status.held or one.invariant in TELL_NOTHING)
             for one, other in zip(evidence, stub, strict=True)
         )
     )

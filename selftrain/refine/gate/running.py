@@ -1,24 +1,27 @@
 """Runs candidates on given inputs, in the judge, and reads what they gave.
 
 The instance that runs a candidate holds nothing but the inputs: neither what is right nor what a
-predicate says. So whatever a candidate does to what calls it, it can only give other answers. All
-calls of one run share an instance, as in a test; where one of them ends it, each has its own.
+predicate says. So whatever a candidate does to what calls it, it can only give other answers: a
+reply is read where it has a result for every call, in order, and as nothing else. All calls of one
+run share an instance, as in a test; where one of them ends it, each has its own.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from judge import Execution, Limits, Outcome
 from selftrain.judge import Judging
-from selftrain.refine.gate.evidence import SECOND
+from selftrain.refine.gate.evidence import fuel_in
 from selftrain.refine.tasks.task import Kind, RefineTask, whole_source
+from selftrain.refine.texts import one_line
 from selftrain.verifier.tasks.from_functions import RUN_CALLS
 
-MOST_FUEL = 2**63 - 1
 ROOM = 16_000_000
 """Bytes of a source with inputs and answers in it; what gives them is shorter."""
+MOST_ENCODED = 3
+"""Bytes that the judge writes for a byte of a literal, at most: six for a letter of two."""
 TELL_MORE = """
 import io
 import marshal
@@ -67,7 +70,7 @@ def g(given):
 """Stands after RUN_CALLS: what a call raised in its own words, and whether a stream was used."""
 
 
-class How(StrEnum):
+class CallEnd(StrEnum):
     """How a call ended."""
 
     returned = "returned"
@@ -79,10 +82,10 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallResult:
     """What one call gave."""
 
-    how: How
+    how: CallEnd
     text: str
     """The answer's literal, `NameError: ...`, the answer's type, or why the instance ended."""
     outcome: Outcome | None = None
@@ -97,23 +100,32 @@ class Run:
     source: str
     inputs: tuple[str, ...]
     """Literals of (positional, keywords), or standard inputs of a program."""
+    is_called: bool = True
+    """False for a function that is only loaded, where its inputs are as they are for a call."""
+    answer_bytes: int | None = None
+    """Length that one answer may have; None where nothing tells, and the judge's limit holds."""
+
+    @property
+    def num_calls(self) -> int:
+        """Count the results that it is to have."""
+        return len(self.inputs) if self.is_called else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What a run gave."""
 
-    told: tuple[Told, ...]
-    """An element an input, up to the first that ended the instance."""
+    told: tuple[CallResult, ...]
+    """An element a call, all of them or up to the first that ended the instance."""
     fuel: int = 0
     """Instructions of all calls."""
     touched: bool = False
     """Whether a function used standard input or output."""
 
     @property
-    def last(self) -> Told | None:
+    def last(self) -> CallResult | None:
         """Give what ended the run before its end, if anything did."""
-        return self.told[-1] if self.told and self.told[-1].how is How.ended else None
+        return self.told[-1] if self.told and self.told[-1].how is CallEnd.ended else None
 
 
 def run_all(runs: Sequence[Run], judging: Judging, *, second: bool = False) -> list[Ran]:
@@ -150,12 +162,28 @@ def _one_by_one(runs: Sequence[Run], judging: Judging, second: bool) -> list[Ran
     return found
 
 
-def limits_of(task: RefineTask, limits: Limits) -> Limits:
+def limits_of(run: Run, limits: Limits) -> Limits:
     """Give the limits of one run: the task's own time, where it has one, and room for inputs."""
-    seconds, limits = task.time_limit_seconds, with_room(limits)
-    if seconds is None:
-        return limits
-    return replace(limits, fuel=min(MOST_FUEL, max(1, round(seconds * SECOND))))
+    seconds, limits = run.task.time_limit_seconds, with_room(limits)
+    if seconds is not None:
+        limits = replace(limits, fuel=fuel_in(seconds))
+    return replace(limits, answer_bytes=_answer_bytes(run, limits))
+
+
+def _answer_bytes(run: Run, limits: Limits) -> int:
+    """Give how long a reply may be: reading a megabyte takes seconds, which no fuel pays for."""
+    answers = limits.answer_bytes
+    if run.answer_bytes is not None:
+        answers = run.answer_bytes * len(run.inputs)
+    # The judge writes inputs in the same way, and they are not the candidate's.
+    size = max(answers, encoded_bytes(run.inputs))
+    # A power of two, so that runs of like size are judged together.
+    return size if size == limits.answer_bytes else 1 << (size - 1).bit_length()
+
+
+def encoded_bytes(literals: Iterable[str]) -> int:
+    """Give the most bytes that literals have as the judge encodes them."""
+    return sum(MOST_ENCODED * len(one.encode("utf-8", "surrogatepass")) for one in literals)
 
 
 def with_room(limits: Limits) -> Limits:
@@ -167,7 +195,7 @@ def _execute(runs: Sequence[Run], judging: Judging, second: bool) -> list[Ran]:
     """Run each in one instance; a program has one input at most."""
     groups: dict[tuple[Limits, bool], list[int]] = {}
     for place, run in enumerate(runs):
-        key = limits_of(run.task, judging.limits), run.task.kind is Kind.program
+        key = limits_of(run, judging.limits), run.task.kind is Kind.program
         groups.setdefault(key, []).append(place)
     found = [Ran(()) for _ in runs]
     for (limits, is_program), places in groups.items():
@@ -179,7 +207,7 @@ def _execute(runs: Sequence[Run], judging: Judging, second: bool) -> list[Ran]:
             else how.execute([_calling(run) for run in some], second=second)
         )
         for place, execution in zip(places, executions, strict=True):
-            found[place] = _read(execution, is_program)
+            found[place] = read(execution, runs[place])
     return found
 
 
@@ -193,55 +221,66 @@ def _calling(run: Run) -> tuple[str, str]:
     The judge reads f first, in an instance that holds nothing else, so that what this takes is the
     same for all candidates.
     """
-    calls = ", ".join(f"lambda: _given[{number}]" for number in range(len(run.inputs)))
+    calls = ", ".join(f"lambda: _given[{number}]" for number in range(run.num_calls))
     source = RUN_CALLS.format(source=_whole(run), name=run.task.entry_point, calls=calls)
     return source + TELL_MORE, f"def f(_, given=[{', '.join(run.inputs)}]): pass"
 
 
-def _read(execution: Execution, is_program: bool) -> Ran:
+def read(execution: Execution, run: Run) -> Ran:
+    """Read what a run gave; whatever a candidate replied, this raises nothing."""
     if execution.answer is None:
         assert execution.failure is not None
         return Ran((_ended(execution.failure, execution.detail),), execution.fuel)
-    if is_program:
-        return Ran((Told(How.returned, execution.answer),), execution.fuel)
+    if run.task.kind is Kind.program:
+        return Ran((CallResult(CallEnd.returned, execution.answer),), execution.fuel)
     try:
-        return _read_calls(execution)
+        return _read_calls(execution, run.num_calls)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         # A candidate that replaced what calls it.
         return Ran((_ended(Outcome.crashed, "replied what cannot be read"),), execution.fuel)
 
 
-def _read_calls(execution: Execution) -> Ran:
+def _read_calls(execution: Execution, num_calls: int) -> Ran:
     """Read what TELL_MORE wrote; raise ValueError where it is something else."""
     assert execution.answer is not None
     written = execution.answer.encode()
     match ast.parse(execution.answer, mode="eval").body:
-        case ast.Tuple([ast.List(calls), ast.Constant(bool(touched))]):
+        case ast.Tuple([ast.List(calls), ast.Constant(bool(touched))]) if len(calls) == num_calls:
             told = tuple(_told(call, written) for call in calls)
             return Ran(told, execution.fuel, touched)
-        case ast.Tuple([ast.Tuple([ast.Constant(str(tag)), ast.Constant(str(detail))]), _]):
+        case ast.Tuple(
+            [
+                ast.Tuple(
+                    [ast.Constant("syntax_error" | "no_g" as tag), ast.Constant(str(detail))]
+                ),
+                _,
+            ]
+        ):
             # What RUN_CALLS says of a source that has nothing to call.
             return Ran((_ended(Outcome(tag), detail),), execution.fuel)
     raise ValueError("no calls")
 
 
-def _told(call: ast.expr, written: bytes) -> Told:
+def _told(call: ast.expr, written: bytes) -> CallResult:
     match call:
         case ast.Tuple([ast.Constant("returned"), value]):
             # The judge wrote it in its canonical form, so that a part of it is in that form too.
-            return Told(How.returned, written[value.col_offset : value.end_col_offset].decode())
-        case ast.Tuple([ast.Constant(str(how)), ast.Constant(str(text))]):
-            return Told(How(how), " ".join(text.split()))
+            return CallResult(
+                CallEnd.returned, written[value.col_offset : value.end_col_offset].decode()
+            )
+        case ast.Tuple([ast.Constant("raised" | "not_plain" as how), ast.Constant(str(text))]):
+            return CallResult(CallEnd(how), one_line(text))
     raise ValueError("no call")
 
 
-def _ended(outcome: Outcome, detail: str) -> Told:
-    if outcome is Outcome.wrong_type:
-        return Told(How.not_plain, detail)
+def _ended(outcome: Outcome, detail: str) -> CallResult:
     is_plain = outcome is Outcome.raised and detail
-    return Told(How.ended, detail if is_plain else f"{outcome}: {detail}".rstrip(": "), outcome)
+    return CallResult(
+        CallEnd.ended, detail if is_plain else f"{outcome}: {detail}".rstrip(": "), outcome
+    )
 
 
-def calls_of(run: Run, ran: Ran) -> list[tuple[str, Told]]:
+def calls_of(run: Run, ran: Ran) -> list[tuple[str, CallResult]]:
     """Pair inputs with what they gave, up to what ended the run."""
+    assert len(ran.told) == run.num_calls or ran.last is not None, "a call without a result"
     return list(zip(run.inputs, ran.told, strict=False))

@@ -5,14 +5,13 @@ it meets the judge, which has no files, network or processes to give.
 """
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from puzzles.scopes import uses
 from puzzles.syntax import SyntaxFailure, parse, unparse
 from selftrain.refine.gate.evidence import Evidence, Status
-from selftrain.refine.tasks.task import Kind, RefineTask
+from selftrain.refine.tasks.task import Kind, RefineTask, is_method
 
 STREAM_FUNCTIONS = frozenset({"print", "input", "open", "breakpoint", "help"})
 STREAMS = frozenset({"stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"})
@@ -40,6 +39,9 @@ def read_source(task: RefineTask, source: str, allowed_imports: Sequence[str]) -
             Evidence(name, Status.not_evaluated) for name in ("signature", "imports", "streams")
         )
         return Reading((_evidence("parses", str(failure)), signature, imports, streams), False)
+    if task.kind is not Kind.program:
+        # The judge gives a function no such name.
+        tree = ast.Module([one for node in tree.body for one in _run_of(node)], [])
     allowed = allowed_imports if task.allowed_imports is None else task.allowed_imports
     if task.kind is Kind.program:
         allowed = (*allowed, *OF_PROGRAMS)
@@ -51,13 +53,21 @@ def read_source(task: RefineTask, source: str, allowed_imports: Sequence[str]) -
     return Reading((_evidence("parses", ""), signature, imports, streams), can_run)
 
 
-def is_method(task: RefineTask) -> bool:
-    """Tell whether a candidate is LeetCode's class, whose method the postlude calls."""
-    return re.search(r"\bSolution\b", task.postlude) is not None
-
-
 def _evidence(name: str, failure: str) -> Evidence:
     return Evidence(name, Status.failed if failure else Status.held, failure)
+
+
+def _run_of(node: ast.stmt) -> list[ast.stmt]:
+    """Give what runs of a statement at module level where `__name__` is not `"__main__"`."""
+    match node:
+        case ast.If(ast.Compare(left, [ast.Eq()], [right])):
+            match left, right:
+                case (ast.Name("__name__"), ast.Constant("__main__")) | (
+                    ast.Constant("__main__"),
+                    ast.Name("__name__"),
+                ):
+                    return [one for line in node.orelse for one in _run_of(line)]
+    return [node]
 
 
 def _signature(task: RefineTask, tree: ast.Module) -> tuple[Evidence, bool]:

@@ -4,8 +4,8 @@ Nothing is run here.
 """
 
 from puzzles.syntax import SyntaxFailure, unparse
-from selftrain.refine.gate.source import bare, is_method, parameters_of
-from selftrain.refine.tasks.task import Kind, RefineTask
+from selftrain.refine.gate.source import bare, parameters_of
+from selftrain.refine.tasks.task import Kind, RefineTask, is_method
 
 
 def stub_of(task: RefineTask) -> str:

@@ -15,14 +15,18 @@ from selftrain.refine.critic.review import How
 from selftrain.refine.forward.wording import Wording, invariant_names
 from selftrain.refine.gate.evidence import SECOND, GateReport, Status
 from selftrain.refine.tasks.task import RefineTask
-from selftrain.refine.trace import Asked, Fate, Role, Step
+from selftrain.refine.trace import Fate, Role, Step
 from selftrain.sampling.completion import FinishReason
 
 NOTHING = "(nothing evaluated)"
 """Stands where an invariant's name does for a candidate that fails none, and for which none that
 tells was evaluated."""
-CUT, REFUSED = "length", "content_filter"
+CUT, REFUSED = str(FinishReason.LENGTH), str(FinishReason.CONTENT_FILTER)
 """Finish reasons of replies that are not whole."""
+TOO_LONG = str(FinishReason.PROMPT_TOO_LONG)
+"""Stands where a finish reason does for a prompt that left no room and was never sent."""
+DECLARED = "declared:"
+"""What the names of invariants that tasks declare begin with."""
 
 
 @dataclass
@@ -57,7 +61,7 @@ class ArmCounts:
     num_dropped: int = 0
     """Edits beyond the bounds, left out."""
     finished: Counter[tuple[Role, str]] = field(default_factory=Counter)
-    """Replies by who was asked and why they end."""
+    """Replies by who was asked and why they end, prompts that were never sent among them."""
     num_candidates: int = 0
     """Replies of the forward model, read."""
     no_source: Counter[str] = field(default_factory=Counter)
@@ -108,19 +112,15 @@ def count_step(counts: Counts, step: Step, task: RefineTask, wording: Wording) -
     own = counts.arms[step.arm]
     for role, call in step.calls.items():
         own.finished[role, str(call.finish_reason)] += 1
-    if (
-        step.review is not None
-        and step.calls[Role.critic].finish_reason != FinishReason.PROMPT_TOO_LONG
-    ):
+    if step.review is not None and step.calls[Role.critic].finish_reason != TOO_LONG:
         own.hows[step.review.how] += 1
         own.num_edits += len(step.review.edits)
         own.num_dropped += step.review.num_dropped
-    if step.candidate is not None:
+    if step.candidate is not None and step.has_candidate:
         own.num_candidates += 1
         if step.candidate.source is None:
             own.no_source[step.candidate.no_source] += 1
-        is_asked = wording == "message" and step.candidate.no_source != FinishReason.PROMPT_TOO_LONG
-        asked = invariant_names(task) if is_asked else ()
+        asked = invariant_names(task) if wording == "message" else ()
         given = {name for name, text in step.candidate.proofs if text.strip()}
         own.proofs_asked += len(asked)
         own.proofs_given += len(given.intersection(asked))
@@ -129,10 +129,6 @@ def count_step(counts: Counts, step: Step, task: RefineTask, wording: Wording) -
         if not step.report.accepted:
             _count_rejection(own, step, step.report)
         _count_evidence(counts, step.task_id, step.report)
-
-
-def _was_sent(call: Asked) -> bool:
-    return call.finish_reason != FinishReason.PROMPT_TOO_LONG
 
 
 def _count_rejection(own: ArmCounts, step: Step, report: GateReport) -> None:

@@ -22,9 +22,25 @@ from selftrain.refine.report.outcomes import (
     arm_to_row,
     measure_arms,
 )
-from selftrain.refine.report.reading import read_refinements, read_results
+from selftrain.refine.report.reading import Ended, read_refinements, read_results
 from selftrain.refine.report.samples import Samples, choose, keep, samples_section
-from selftrain.refine.report.sentences import caveats, facts, headline, measured_arm, tasks_of
+from selftrain.refine.report.sentences import (
+    caveats,
+    facts,
+    headline,
+    left_out_arms,
+    measured_arm,
+    tasks_of,
+)
+from selftrain.refine.report.slips import (
+    Invariants,
+    Slips,
+    likely_slips,
+    note_invariants,
+    possible_slips,
+    slips_of,
+    slips_to_row,
+)
 from selftrain.refine.report.strata import (
     KEYS,
     Stratum,
@@ -42,20 +58,31 @@ from selftrain.refine.report.tables import (
     tokens_table,
     updates_table,
 )
+from selftrain.refine.report.task_table import task_table
 from selftrain.refine.report.trace_tables import (
     forward_table,
     invariants_table,
     rejections_table,
     reviews_table,
 )
+from selftrain.refine.report.troubles import (
+    Calls,
+    Trouble,
+    note_calls,
+    nothing_was_asked,
+    troubles_of,
+)
 from selftrain.refine.tasks.task import RefineTask
 from selftrain.report.blocks import Block, Figure, Page, Paragraph, Section, plain
 from selftrain.report.html import to_html
 from selftrain.report.markdown import to_markdown
+from selftrain.report.spending import spending_line
 from selftrain.report.text_table import text_table
 
 _WIDTH = 100
 """Columns of a terminal."""
+_MAX_TROUBLES = 3
+"""Sentences about what went wrong that a terminal shows; the page has all."""
 _MAX_NAMED = 10
 """Tasks without any check that are named; the JSON has all."""
 
@@ -67,7 +94,13 @@ class Compared:
     arms: Sequence[ArmOutcome]
     measured: Arm | None
     """The arm that sentences are about."""
+    ended: Mapping[Arm, Sequence[Ended]]
     counts: Counts
+    nothing_was_asked: bool
+    """Whether no first prompt left room for a reply."""
+    troubles: Sequence[Trouble]
+    """What went wrong with a large share of replies or tasks, the worst first."""
+    slips: Slips
     strata: Mapping[str, Sequence[Stratum]]
     samples: Samples
 
@@ -84,7 +117,8 @@ def publish(directory: RefineDirectory, config: Config, tasks: Sequence[RefineTa
     for path, text in texts.items():
         with replacing(path) as file:
             file.write(text)
-    print(terminal_text(compared), "", directory.outcome, *texts, sep="\n")
+    told = [terminal_text(compared, config), spending_line(directory.run)]
+    print(*filter(None, told), "", directory.outcome, *texts, sep="\n")
 
 
 def read_compared(
@@ -95,20 +129,37 @@ def read_compared(
     measured = measured_arm(config.refine)
     ended = read_results(directory.results, names, tasks)
     counts, samples = begin(names), choose(measured, ended, config.seed)
+    calls = Calls()
+    invariants: Invariants = {}
     by_id = {task.task_id: task for task in tasks}
     for refinement in read_refinements(directory.trace, names, by_id):
         for step in refinement:
             count_step(counts, step, by_id[step.task_id], config.refine.wording)
+            note_calls(calls, step)
+            if step.report is not None:
+                note_invariants(invariants, step.task_id, step.report)
         keep(samples, refinement)
     strata = {key: arm_strata(tasks, ended, key) for key in KEYS}
-    return Compared(measure_arms(ended), measured, counts, strata, samples)
+    return Compared(
+        arms=measure_arms(ended),
+        measured=measured,
+        ended=ended,
+        counts=counts,
+        nothing_was_asked=nothing_was_asked(calls),
+        troubles=troubles_of(calls, counts, config),
+        slips=slips_of(invariants, tasks, ended),
+        strata=strata,
+        samples=samples,
+    )
 
 
 def compared_to_row(c: Compared) -> Row:
     """Flatten for JSON: every number of the tables, not rounded."""
     return {
-        "headline": headline(c.arms, c.measured),
+        "headline": headline_of(c),
         "measured": c.measured,
+        "troubles": [one.said for one in c.troubles],
+        "slips": slips_to_row(c.slips),
         "arms": [arm_to_row(one) for one in c.arms],
         "trace": counts_to_row(c.counts),
         "strata": {key: [stratum_to_row(one) for one in found] for key, found in c.strata.items()},
@@ -123,21 +174,46 @@ def make_page(c: Compared, config: Config, tasks: Sequence[RefineTask]) -> Page:
         Section("What the gate rejected", tuple(_gate(c.counts))),
         Section("Replies", tuple(_replies(c.counts))),
         Section("Strata", tuple(_strata(c))),
+        Section("Tasks", (task_table(c.ended, c.measured),)),
         samples_section(c.samples, tasks),
     )
-    said = tuple(facts(config, tasks, c.arms, c.measured))
-    return Page(headline(c.arms, c.measured), said, sections, "Refinement")
-
-
-def terminal_text(c: Compared) -> str:
-    """Lay out the one table, and what it comes to, for a terminal."""
-    key = (
-        "vs: tasks gained (+) and lost (\u2212) against that arm, p by McNemar's exact test. "
-        "tokens: mean of all roles a task."
+    said = (
+        *_warnings(c),
+        *possible_slips(c.slips),
+        *facts(config, tasks, c.arms, c.measured),
+        *_caveats(c),
     )
-    said = [key, headline(c.arms, c.measured), *caveats(c.arms, c.measured)]
+    return Page(headline_of(c), said, sections, "Refinement")
+
+
+def headline_of(c: Compared) -> str:
+    """Give the result in a sentence; where nothing could be asked there is none."""
+    if c.nothing_was_asked:
+        return "Nothing could be asked, so nothing is measured: no first prompt leaves room."
+    return headline(c.arms, c.measured)
+
+
+def terminal_text(c: Compared, config: Config) -> str:
+    """Lay out the one table, and what it comes to, for a terminal."""
+    key = "tokens: mean of all roles a task."
+    if any(one.against for one in c.arms):
+        key = (
+            "vs: tasks gained (+) and lost (\u2212) against that arm, p by McNemar's exact test. "
+            + key
+        )
+    said = [key, headline_of(c), *_warnings(c, _MAX_TROUBLES), *left_out_arms(config.refine)]
+    said += _caveats(c)
     wrapped = [textwrap.fill(one, _WIDTH) for one in said]
     return "\n".join([text_table(terminal_rows(c.arms)), "", *wrapped])
+
+
+def _caveats(c: Compared) -> list[str]:
+    return [] if c.nothing_was_asked else list(caveats(c.arms, c.measured))
+
+
+def _warnings(c: Compared, most: int | None = None) -> list[str]:
+    """Say what may be the doing of settings or task files, and none of the arms'."""
+    return [*(one.said for one in c.troubles[:most]), *likely_slips(c.slips)]
 
 
 def _arms(c: Compared) -> Section:

@@ -52,7 +52,7 @@ class Samples:
 def choose(arm: Arm | None, ended: Mapping[Arm, Sequence[Ended]], seed: int) -> Samples:
     """Draw the tasks that `arm` gains and loses against forward alone."""
     if arm is None or FORWARD not in ended:
-        return Samples(seed, arm)
+        return Samples(seed, None)
     pairs = [(one, own.solved) for one, own in zip(ended[FORWARD], ended[arm], strict=True)]
     gained = [one.task_id for one, solved in pairs if solved and not one.solved]
     lost = [one.task_id for one, solved in pairs if one.solved and not solved]

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from selftrain.config import Config, ModelConfig, RefineConfig
 from selftrain.config.refine import Arm
-from selftrain.refine.arms import WAYS, reference, ways_of
+from selftrain.refine.arms import WAYS, left_out, reference, ways_of
 from selftrain.refine.means import tokenizer_of
 from selftrain.refine.report.outcomes import FORWARD, RESAMPLE, Against, ArmOutcome
 from selftrain.refine.tasks.task import Kind, RefineTask
@@ -19,6 +19,11 @@ SHOWN = 0.05
 LEAST_DISCORDANT = 6
 """Fewest tasks that differ for which the exact test can fall below it: 2 / 2^6 = 0.03."""
 _BASES: dict[Arm, str] = {FORWARD: "forward alone", RESAMPLE: "re-sampling at equal tokens"}
+_CALLED: dict[Arm, str] = {
+    "critic_no_gate": "Refinement without a gate",
+    "gate_no_critic": "Revision by what the gate finds alone",
+}
+"""What arms do that are no whole refinement."""
 
 
 def measured_arm(config: RefineConfig) -> Arm | None:
@@ -34,12 +39,17 @@ def headline(arms: Sequence[ArmOutcome], measured: Arm | None) -> str:
         solved = ", ".join(f"{one.arm} {_solved(one)}" for one in arms)
         return f"Nothing is refined here; solved: {solved}."
     own = by_name[measured]
-    said = [f"Refinement ({measured}) solves {_solved(own)}"]
-    for base, name in _BASES.items():
-        if base in by_name:
-            said.append(_against(own.against[base], name, by_name[base]))
-        else:
-            said.append(f"{name} is not among the arms, so nothing is said against it")
+    said = [f"{_CALLED.get(measured, 'Refinement')} ({measured}) solves {_solved(own)}"]
+    said += [
+        _against(own.against[base], name, by_name[base])
+        for base, name in _BASES.items()
+        if base in by_name
+    ]
+    missing = [name for base, name in _BASES.items() if base not in by_name]
+    if len(missing) == 1:
+        said.append(f"{missing[0]} is not among the arms, so nothing is said against it")
+    elif missing:
+        said.append(f"neither {' nor '.join(missing)} is among the arms to set it against")
     return "; ".join(said) + "."
 
 
@@ -71,14 +81,17 @@ def caveats(arms: Sequence[ArmOutcome], measured: Arm | None) -> Iterator[str]:
     if measured is None:
         return
     own = by_name[measured]
-    for base, one in own.against.items():
-        differ = one.gained + one.lost
-        if differ < LEAST_DISCORDANT:
-            yield (
-                f"Against {_BASES[base]} only {count(differ)} of {tasks_of(own.num_tasks)} came "
-                f"out differently; with fewer than {LEAST_DISCORDANT} the exact test cannot fall "
-                f"below {SHOWN}, whatever the truth is."
-            )
+    of = f"of {tasks_of(own.num_tasks)} came out differently"
+    few = [
+        f"gainst {_BASES[base]} only {count(one.gained + one.lost)} {of}"
+        for base, one in own.against.items()
+        if one.gained + one.lost < LEAST_DISCORDANT
+    ]
+    if few:
+        yield (
+            f"A{', and a'.join(few)}; with fewer than {LEAST_DISCORDANT} the exact test cannot "
+            f"fall below {SHOWN}, whatever the truth is."
+        )
     if RESAMPLE in by_name:
         yield _tokens(own, by_name[RESAMPLE])
 
@@ -104,15 +117,24 @@ def facts(
     yield _models(config)
     yield (
         "All arms begin at the same first candidate. Tokens are those of prompts and completions "
-        f"of all roles, as the tokenizer of {_name(tokenizer_of(config).name)} counts them. "
-        + _reference(measured)
+        f"of all roles, as the tokenizer of {_name(tokenizer_of(config).name)} counts them."
+        + _reference(arms, measured)
+    )
+    done = ", ".join(one.arm for one in arms)
+    yield " ".join(
+        [f"Arms, in the order in which they were done: {done}.", *left_out_arms(config.refine)]
     )
     yield (
         "Intervals are 95%, Wilson's. Gained and lost count tasks that one arm alone solves; p is "
         "McNemar's, exact and two-sided, which takes tasks as independent of each other. Holm's "
         "correction is over all arms that are compared with the same one."
     )
-    yield from caveats(arms, measured)
+
+
+def left_out_arms(config: RefineConfig) -> Iterator[str]:
+    """Say which arms were asked for and not done."""
+    for arm, why in left_out(config).items():
+        yield f"The arm {arm} is left out: {why}."
 
 
 def _tasks(tasks: Sequence[RefineTask]) -> str:
@@ -162,10 +184,16 @@ def _name(name: str) -> str:
     return plain(PurePath(name).name if PurePath(name).is_absolute() else name)
 
 
-def _reference(measured: Arm | None) -> str:
+def _reference(arms: Sequence[ArmOutcome], measured: Arm | None) -> str:
     if measured is None:
-        return "No arm refines."
-    return (
-        f"The arm resample may use those that {measured} used on the same task; resample_no_gate "
-        "draws as often on every task, and uses as many in all."
-    )
+        return " No arm refines."
+    names = {one.arm for one in arms}
+    said = ""
+    if "resample" in names:
+        said += f" The arm resample may use those that {measured} used on the same task."
+    if "resample_no_gate" in names:
+        said += (
+            " The arm resample_no_gate draws as often on every task, and uses as many in all as "
+            f"{measured} did."
+        )
+    return said

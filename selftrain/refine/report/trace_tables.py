@@ -9,8 +9,10 @@ from selftrain.refine.critic.review import How
 from selftrain.refine.gate.evidence import SECOND, Status
 from selftrain.refine.report.counting import (
     CUT,
+    DECLARED,
     NOTHING,
     REFUSED,
+    TOO_LONG,
     ArmCounts,
     Counts,
     InvariantCounts,
@@ -54,16 +56,23 @@ def _rejected(arm: str, own: ArmCounts) -> Iterator[tuple[str, ...]]:
     yield _cells(f"{arm}: all of {count(own.num_checked)} checked", own.rejected)
     # The most frequent first; of equal ones, by name.
     names = sorted(own.by_invariant, key=lambda name: (-own.by_invariant[name].total, name))
-    for name in names[:MAX_NAMES]:
+    named, others = _named(names)
+    for name in named:
         yield _cells(f"{arm}: {name}", own.by_invariant[name])
-    if names[MAX_NAMES:]:
+    if others:
         rest = Rejections()
-        for name in names[MAX_NAMES:]:
+        for name in others:
             one = own.by_invariant[name]
             rest.by_iteration.update(one.by_iteration)
             rest.num_discarded += one.num_discarded
             rest.fuel += one.fuel
-        yield _cells(f"{arm}: ({count(len(names) - MAX_NAMES)} others)", rest)
+        yield _cells(f"{arm}: ({count(len(others))} others)", rest)
+
+
+def _named(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the names, in order, into those with a row and the rest: declared ones are cut last."""
+    kept = set(sorted(names, key=lambda name: not name.startswith(DECLARED))[:MAX_NAMES])
+    return [name for name in names if name in kept], [name for name in names if name not in kept]
 
 
 def _cells(name: str, one: Rejections) -> tuple[str, ...]:
@@ -79,18 +88,27 @@ def _cells(name: str, one: Rejections) -> tuple[str, ...]:
 
 
 def invariants_table(invariants: Mapping[str, InvariantCounts]) -> Table:
-    """Lay out what became of each invariant, and of how many tasks it tells nothing."""
-    names = sorted(invariants, key=lambda name: (-invariants[name].status.total(), name))
+    """Lay out what became of each invariant, and of how many tasks it tells nothing.
+
+    One that no task gives anything to check by has no row, unless a task declares it.
+    """
+    there = [
+        name
+        for name, one in invariants.items()
+        if name.startswith(DECLARED) or one.status[Status.held] or one.status[Status.failed]
+    ]
+    names = sorted(there, key=lambda name: (-invariants[name].status.total(), name))
+    named, others = _named(names)
     rows = [
         (
             name,
             *(count(invariants[name].status[status]) for status in Status),
             count(len(invariants[name].vacuous)),
         )
-        for name in names[:MAX_NAMES]
+        for name in named
     ]
-    if names[MAX_NAMES:]:
-        rest = [invariants[name] for name in names[MAX_NAMES:]]
+    if others:
+        rest = [invariants[name] for name in others]
         rows.append(
             (
                 f"({count(len(rest))} others)",
@@ -116,10 +134,10 @@ def reviews_table(counts: Counts) -> Table:
             *(count(own.hows[how]) for how in How),
             count(own.num_edits),
             count(own.num_dropped),
-            *(count(_finished(own, reason, (Role.critic, Role.probes))) for reason in _NOT_WHOLE),
+            *(count(_finished(own, reason, _CRITICS)) for reason in _NOT_WHOLE),
         )
         for arm, own in counts.arms.items()
-        if own.hows
+        if own.hows or _finished(own, TOO_LONG, _CRITICS)
     ]
     return Table(
         "Reviews, and how they were read.",
@@ -134,10 +152,12 @@ def reviews_table(counts: Counts) -> Table:
             "Edits dropped",
             "Cut",
             "Refused",
+            "Too long",
         ),
         tuple(rows),
         "Nothing: no verdict could be read, and that is no pass. Cut and refused are replies of "
-        "the critic, those about calls to run among them.",
+        "the critic, those about calls to run among them; too long are prompts that left no room, "
+        "which were never sent.",
     )
 
 
@@ -165,17 +185,20 @@ def forward_table(counts: Counts) -> Table:
             *(f"No program: {reason}" for reason in reasons),
             "Cut",
             "Refused",
+            "Too long",
             "Proofs asked",
             "Given",
             "Missing",
         ),
         tuple(rows),
         "A proof is a text that says why an invariant holds; a message asks for one each. They are "
-        "kept and shown, and decide nothing. The first reply is the same in all arms.",
+        "kept and shown, and decide nothing. The first reply is the same in all arms. Too long: "
+        "prompts that left no room and were never sent, so there is no reply.",
     )
 
 
-_NOT_WHOLE = (CUT, REFUSED)
+_NOT_WHOLE = (CUT, REFUSED, TOO_LONG)
+_CRITICS = (Role.critic, Role.probes)
 
 
 def _finished(own: ArmCounts, reason: str, roles: Sequence[Role]) -> int:

@@ -1,4 +1,4 @@
-"""Read a call, or a result, that a text shows: only literals count. Nothing is run."""
+"""Read and write calls, and read what they give: only literals count. Nothing is run."""
 
 import ast
 from collections.abc import Sequence
@@ -39,6 +39,28 @@ def arguments_by_name(text: str, names: Sequence[str]) -> str | None:
     if not node.args and given and given.keys() == set(names):
         return _written([given[name] for name in names], {})
     return None
+
+
+def parts_of(arguments: str) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+    """Split the literal of (positional, keyword arguments); raise ValueError where it is none."""
+    match expression(arguments):
+        case ast.Tuple([ast.Tuple(elts=positional), ast.Dict(keys=keys, values=values)]):
+            pairs = zip(keys, values, strict=True)
+            words = {
+                key.value: value
+                for key, value in pairs
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+            return positional, words
+    raise ValueError("no arguments")
+
+
+def written(arguments: str) -> str:
+    """Write that literal as it stands in a call, `[1, 2], n=3`; raise ValueError."""
+    positional, words = parts_of(arguments)
+    return ", ".join(
+        [*map(unparse, positional), *(f"{word}={unparse(value)}" for word, value in words.items())]
+    )
 
 
 def literal_in(text: str) -> str | None:

@@ -12,6 +12,7 @@ from selftrain.errors import UsageError
 from selftrain.files import Row
 from selftrain.refine.tasks.functions import function_task
 from selftrain.refine.tasks.numpy_stand_in import ALL_CLOSE
+from selftrain.refine.tasks.slips import compiled, misfit, signature_of
 from selftrain.refine.tasks.task import HiddenTests, RefineTask
 from selftrain.verifier.tasks.task_rows import text_of
 
@@ -57,16 +58,23 @@ def evalplus_row(row: Row, where: str) -> tuple[RefineTask, HiddenTests]:
     prompt = text_of(row, "prompt", where, "the head of the function and its docstring")
     name = text_of(row, "entry_point", where, "the name of the function")
     reference = text_of(row, "canonical_solution", where, "the body of a right function")
+    compiled(prompt + reference, "canonical_solution", where)
+    inputs = _inputs(row, where)
     test = TEST.format(
         all_close=ALL_CLOSE,
-        inputs=json.dumps(_inputs(row, where)),
+        inputs=json.dumps(inputs),
         atol=_atol(row, where),
         source=prompt + reference,
         name=name,
         # EvalPlus' one exception: HumanEval/32 asks for a root, of which there may be many.
         is_root=name == "find_zero",
     )
-    return function_task(row["task_id"], prompt, name, test, where=where)
+    task, hidden = function_task(row["task_id"], prompt, name, test, where=where)
+    signature = signature_of(task.parameters or "")
+    for length in sorted(set(map(len, inputs))):
+        if problem := misfit(signature, name, length):
+            raise UsageError(f"{where}: an input is {problem}. Give each its arguments.")
+    return task, hidden
 
 
 def _inputs(row: Row, where: str) -> list[list[object]]:

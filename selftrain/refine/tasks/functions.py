@@ -12,9 +12,11 @@ from judge import FunctionProblem
 from puzzles.syntax import SyntaxFailure, parse, unix_lines
 from selftrain.errors import UsageError
 from selftrain.files import Row
+from selftrain.refine.tasks.calls import parts_of
 from selftrain.refine.tasks.docstring import examples_of
 from selftrain.refine.tasks.numpy_stand_in import with_numpy
-from selftrain.refine.tasks.task import HiddenTests, Kind, RefineTask
+from selftrain.refine.tasks.slips import check_test, misfit, signature_of_node
+from selftrain.refine.tasks.task import Example, HiddenTests, Kind, RefineTask
 from selftrain.verifier.tasks.mbpp import signature
 from selftrain.verifier.tasks.task_rows import text_of
 
@@ -24,13 +26,16 @@ def function_row(row: Row, where: str) -> tuple[RefineTask, HiddenTests]:
 
     Raises UsageError.
     """
-    return function_task(
+    test = text_of(row, "test", where, "the source of check(candidate)")
+    task, hidden = function_task(
         row["task_id"],
         text_of(row, "prompt", where, "the head of the function and its docstring"),
         text_of(row, "entry_point", where, "the name of the function"),
-        with_numpy(text_of(row, "test", where, "the source of check(candidate)")),
+        with_numpy(test),
         where=where,
     )
+    check_test(test, task.preamble, task.entry_point, where)
+    return task, hidden
 
 
 def function_task(
@@ -44,6 +49,7 @@ def function_task(
     closed, node = _closed(prompt, name, where)
     word = canary(task_id)
     preamble = _without(closed, node)
+    examples = _examples(node)
     task = RefineTask(
         task_id,
         Kind.function,
@@ -52,8 +58,8 @@ def function_task(
         parameters=parameters(closed, name),
         head=prompt,
         preamble=preamble,
-        examples=examples_of(_docstring(node), name, [one.arg for one in node.args.args]),
-        source="humaneval",
+        examples=examples,
+        shows_examples=bool(examples),
         canary=word,
     )
     return task, hidden_function(task, test, where)
@@ -97,6 +103,17 @@ def _closed(prompt: str, name: str, where: str) -> tuple[str, ast.FunctionDef]:
                 return closed, node
         problem = f"'prompt' defines no function {name!r:.60}"
     raise UsageError(f"{where}: {problem}. It must end in the head of the function.")
+
+
+def _examples(node: ast.FunctionDef) -> tuple[Example, ...]:
+    """Give the calls that the docstring shows and the function can take."""
+    shown = examples_of(_docstring(node), node.name, [one.arg for one in node.args.args])
+    return tuple(one for one in shown if _fits(node, one))
+
+
+def _fits(node: ast.FunctionDef, example: Example) -> bool:
+    positional, words = parts_of(example.arguments)
+    return not misfit(signature_of_node(node.args), node.name, len(positional), list(words))
 
 
 def _docstring(node: ast.FunctionDef) -> str:

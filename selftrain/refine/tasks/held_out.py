@@ -17,6 +17,5 @@ def puzzle_task(puzzle: Puzzle) -> tuple[RefineTask, HiddenTests]:
         puzzle=puzzle,
         category=puzzle.category,
         difficulty=puzzle.difficulty,
-        source="puzzles",
     )
     return task, HiddenTests(puzzle.name, puzzle)

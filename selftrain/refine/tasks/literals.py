@@ -4,6 +4,7 @@ JSON has lists alone; where a tuple or a set is meant, a file gives a text with 
 """
 
 from judge.literal import Tagged, Tree, canonical
+from selftrain.refine.texts import is_encodable
 from selftrain.verifier.tasks.literals import Unreadable, Value, read
 
 MOST_DEPTH = 100
@@ -60,7 +61,7 @@ def _tree(value: Value) -> Tree:
         case bytes(octets):
             return Tagged("b", octets.hex())
         case str(text):
-            if text.isascii() or _is_encodable(text):
+            if text.isascii() or is_encodable(text):
                 return text
             return Tagged("u", [ord(letter) for letter in text])
     raise Unreadable(f"{value.type} is no plain type")
@@ -79,11 +80,3 @@ def _container(kind: str, content: tuple[Value, ...]) -> Tree:
 def _float(number: float) -> Tree:
     finite = number - number == 0
     return number if finite else Tagged("f", str(number))
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -14,10 +14,13 @@ import zlib
 from dataclasses import dataclass
 
 from judge import Case, TextProblem
+from puzzles.syntax import unparse
 from selftrain.errors import UsageError
 from selftrain.files import Row
+from selftrain.refine.tasks.calls import parts_of
 from selftrain.refine.tasks.functions import canary, hidden_function
 from selftrain.refine.tasks.literals import as_tuple, canonical_value
+from selftrain.refine.tasks.programs import is_shown
 from selftrain.refine.tasks.task import Example, HiddenTests, Kind, RefineTask
 from selftrain.verifier.tasks.task_rows import text_of
 
@@ -90,14 +93,15 @@ def _program(
         cases = tuple(Case(one.input, one.output) for one in both)
     except ValueError as error:
         raise UsageError(f"{where}: a case holds what cannot be sent ({error}).") from None
+    statement = _statement(row, where)
     task = RefineTask(
         row["question_id"],
         Kind.program,
-        _statement(row, where),
+        statement,
         examples=cases[: len(public)],
+        shows_examples=all(is_shown(case, statement) for case in cases[: len(public)]),
         category=_label(row, "platform", where),
         difficulty=_label(row, "difficulty", where),
-        source="livecodebench",
         time_limit_seconds=SECONDS,
     )
     return task, HiddenTests(task.task_id, TextProblem(cases))
@@ -108,18 +112,20 @@ def _method(
 ) -> tuple[RefineTask, HiddenTests]:
     name, starter = _func_name(row, where), _label(row, "starter_code", where)
     calls = [_call(one, where) for one in both]
+    statement = _statement(row, where)
+    examples = tuple(_example(*call, where) for call in calls[: len(public)])
     task = RefineTask(
         row["question_id"],
         Kind.function,
-        f"{_statement(row, where)}\n\nComplete this class:\n\n{starter.rstrip()}\n",
+        f"{statement}\n\nComplete this class:\n\n{starter.rstrip()}\n",
         entry_point=name,
         head=starter,
         preamble=IMPORTS,
         postlude=POSTLUDE.format(name=name),
-        examples=tuple(_example(*call, where) for call in calls[: len(public)]),
+        examples=examples,
+        shows_examples=all(_is_shown(one, statement) for one in examples),
         category=_label(row, "platform", where),
         difficulty=_label(row, "difficulty", where),
-        source="livecodebench",
         time_limit_seconds=SECONDS,
         canary=canary(row["question_id"]),
     )
@@ -163,6 +169,19 @@ def _example(arguments: list[object], answer: object, where: str) -> Example:
         return Example(f"({positional}, {{}})", canonical_value(answer))
     except ValueError as error:
         raise UsageError(f"{where}: a public case is no plain data ({error}).") from None
+
+
+def _is_shown(example: Example, statement: str) -> bool:
+    """Tell whether a statement shows a call as LeetCode does: `Input: n = 3`, `Output: [1, 2]`."""
+    positional, _ = parts_of(example.arguments)
+    shown = _squeezed(statement)
+    return f"output:{_squeezed(example.answer)}" in shown and all(
+        f"={_squeezed(unparse(argument))}" in shown for argument in positional
+    )
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split()).replace("'", '"').lower()
 
 
 def _tests(row: Row, key: str, where: str) -> list[_Test]:

@@ -20,9 +20,26 @@ def program_row(row: Row, where: str) -> tuple[RefineTask, HiddenTests]:
     cases = cases_of(row["cases"], "cases", where)
     if not cases:
         raise UsageError(f"{where}: cases is empty. Give [[standard input, standard output], ...].")
-    task = RefineTask(row["task_id"], Kind.program, statement, examples=public, source="tasks")
+    task = RefineTask(
+        row["task_id"],
+        Kind.program,
+        statement,
+        examples=public,
+        shows_examples=all(is_shown(case, statement) for case in public),
+    )
     hidden = tuple(dict.fromkeys((*public, *cases)))
     return task, HiddenTests(task.task_id, TextProblem(hidden))
+
+
+def is_shown(case: Case, statement: str) -> bool:
+    """Tell whether a statement shows a case: its input and its output, as lines of their own."""
+    text = _lines(statement)
+    return all(_lines(part) in text for part in (case.input, case.output))
+
+
+def _lines(text: str) -> str:
+    """Give the lines that are not blank, each between line ends."""
+    return "\n" + "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip())
 
 
 def cases_of(value: object, key: str, where: str) -> tuple[Case, ...]:

@@ -13,9 +13,8 @@ from selftrain.refine.tasks.functions import function_row
 from selftrain.refine.tasks.livecodebench import livecodebench_row
 from selftrain.refine.tasks.own import with_own
 from selftrain.refine.tasks.programs import program_row
-from selftrain.refine.tasks.task import HiddenTests, RefineTask
+from selftrain.refine.tasks.task import Built, Kind
 
-Built = tuple[RefineTask, HiddenTests]
 Maker = Callable[[Row, str], Built]
 """Makes a task of a row; the text is its file and line. Raises UsageError."""
 
@@ -26,11 +25,11 @@ def maker_of(row: Row, where: str) -> Maker:
         return livecodebench_row
     if "prompt" in row and "entry_point" in row:
         if "base_input" in row or "plus_input" in row:
-            return evalplus_row
+            return with_own(evalplus_row, Kind.function)
         if "test" in row:
-            return with_own(function_row)
+            return with_own(function_row, Kind.function)
     if "statement" in row and "cases" in row:
-        return with_own(program_row)
+        return with_own(program_row, Kind.program)
     found = ", ".join(row) or "nothing"
     raise UsageError(
         f"{where}: a row with the keys {found:.200} is no task. A function has 'task_id', "

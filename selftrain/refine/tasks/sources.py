@@ -3,8 +3,9 @@
 Which kind a row is, is told by its keys (rows.py). Nothing is run, and no model is asked.
 """
 
+import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +17,15 @@ from selftrain.downloads import humaneval
 from selftrain.errors import UsageError
 from selftrain.refine.tasks.functions import function_task
 from selftrain.refine.tasks.held_out import puzzle_task
-from selftrain.refine.tasks.rows import Built, id_of, maker_of
-from selftrain.refine.tasks.task import HiddenTests, RefineTask
+from selftrain.refine.tasks.rows import id_of, maker_of
+from selftrain.refine.tasks.task import Built, HiddenTests, RefineTask
 from selftrain.seeds import derive_seed
+
+PUZZLES = "puzzles"
+"""The source of tasks that is the held-out puzzles."""
+HUMANEVAL = "humaneval"
+WORDS = (PUZZLES, HUMANEVAL)
+"""Sources that are no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ def read_tasks(
     where_of: dict[str, str] = {}
     tasks: list[RefineTask] = []
     hidden: list[HiddenTests] = []
-    for source in config.refine.tasks:
+    for source, name in zip(config.refine.tasks, _names(config.refine.tasks), strict=True):
         drafts = _drafts(source, held_out)
         if not drafts:
             raise UsageError(f"refine.tasks: {source} holds no task. Name a source that has some.")
@@ -50,15 +57,29 @@ def read_tasks(
             _note(draft, where_of)
         for draft in _chosen(drafts, config.refine.num_tasks, config.seed):
             task, tests = draft.build()
-            tasks.append(task)
+            tasks.append(replace(task, source=name))
             hidden.append(tests)
     return tasks, hidden
 
 
+def _names(sources: Sequence[str]) -> list[str]:
+    """Name each entry, no two alike: a word, or a file's name without its suffixes and folder."""
+    found: list[str] = []
+    for source in sources:
+        name = source if source in WORDS else Path(source.removesuffix(".gz")).stem
+        if source.startswith(f"{HUMANEVAL}:"):
+            name = HUMANEVAL
+        number = 1
+        while (numbered := name if number == 1 else f"{name} ({number})") in found:
+            number += 1
+        found.append(numbered)
+    return found
+
+
 def _drafts(source: str, held_out: Sequence[Puzzle]) -> list[_Draft]:
-    if source == "puzzles":
+    if source == PUZZLES:
         return [_Draft(one.name, source, partial(puzzle_task, one)) for one in held_out]
-    if source == "humaneval":
+    if source == HUMANEVAL:
         return [
             _Draft(
                 task_id,
@@ -69,7 +90,15 @@ def _drafts(source: str, held_out: Sequence[Puzzle]) -> list[_Draft]:
             )
             for task_id, one in humaneval().items()
         ]
-    return _of_file(Path(source.removeprefix("humaneval:")).expanduser())
+    path = Path(source.removeprefix(f"{HUMANEVAL}:")).expanduser()
+    if not source.startswith(f"{HUMANEVAL}:") and not path.exists():
+        close = difflib.get_close_matches(source.lower(), WORDS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UsageError(
+            f"refine.tasks: {source}: there is no such file, and it is none of the words "
+            f"{' and '.join(map(repr, WORDS))}.{hint or ' Check the path.'}"
+        )
+    return _of_file(path)
 
 
 def _of_file(path: Path) -> list[_Draft]:

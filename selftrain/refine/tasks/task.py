@@ -3,11 +3,17 @@
 Its hidden tests are another record, which no model, gate or probe is given.
 """
 
+import __future__
+
+import ast
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from judge import Case, FunctionProblem, TextProblem
 from puzzles import Puzzle
+from puzzles.syntax import Positions, SyntaxFailure, is_docstring, parse, unix_lines, unparse
 
 
 class Kind(StrEnum):
@@ -82,6 +88,8 @@ class RefineTask:
     """Source that stands after it, such as a function that calls a method of `Solution`."""
     examples: tuple[Example | Case, ...] = ()
     """Public ones; `judge.Case` of a program."""
+    shows_examples: bool = False
+    """Whether the statement shows them all, so that no prompt repeats them."""
     invariants: tuple[Invariant, ...] = ()
     """Those that the task declares."""
     allowed_imports: tuple[str, ...] | None = None
@@ -92,7 +100,7 @@ class RefineTask:
     difficulty: str = ""
     """As the source names them; empty where it does not."""
     source: str = ""
-    """What kind of source it is from: puzzles, humaneval, livecodebench, tasks."""
+    """The entry of `refine.tasks` that it is from: puzzles, humaneval, or the file's name."""
     time_limit_seconds: float | None = None
     """Native seconds that one run may take, of 2e10 instructions each; None is the judge's
     limit."""
@@ -111,6 +119,56 @@ class HiddenTests:
     task's `postlude`."""
 
 
+FUTURES = {*__future__.all_feature_names} - {"barry_as_FLUFL"}
+"""Features that a candidate may ask for where a preamble stands before it. All change nothing of a
+preamble and of a hidden test, which stands behind the same one; the other changes what `!=` is."""
+Built = tuple[RefineTask, HiddenTests]
+"""What is made of a row of a file."""
+
+
+def is_method(task: RefineTask) -> bool:
+    """Tell whether a candidate is LeetCode's class, whose method the postlude calls."""
+    return re.search(r"\bSolution\b", task.postlude) is not None
+
+
 def whole_source(task: RefineTask, source: str) -> str:
     """Give what is run of a candidate."""
-    return task.preamble + source + task.postlude
+    return "".join(head_and_rest(task, source))
+
+
+def head_and_rest(task: RefineTask, source: str) -> tuple[str, str]:
+    """Give what stands first where a candidate is run, the preamble, and what follows it.
+
+    The candidate's imports from `__future__` stand before the preamble: after it they are no
+    Python.
+    """
+    first = ""
+    if task.preamble and "__future__" in source:
+        first, source = _futures_first(source)
+    return first + task.preamble, source + task.postlude
+
+
+def _futures_first(source: str) -> tuple[str, str]:
+    """Cut out the imports from `__future__` that a source begins with; every line stays."""
+    source = unix_lines(source)
+    try:
+        body = parse(source).body
+    except SyntaxFailure:
+        return "", source
+    start = 1 if body and is_docstring(body[0]) else 0
+    futures = list(takewhile(_is_future, body[start:]))
+    positions, first = Positions(source), ""
+    for node in reversed(futures):
+        begin, end = positions.span(node)
+        first = f"{unparse(node)}\n{first}"
+        source = source[:begin] + "pass" + "\n" * source[begin:end].count("\n") + source[end:]
+    return first, source
+
+
+def _is_future(node: ast.stmt) -> bool:
+    """Tell whether a statement is an import of what changes nothing but the candidate."""
+    return (
+        isinstance(node, ast.ImportFrom)
+        and (node.module, node.level) == ("__future__", 0)
+        and all(alias.name in FUTURES for alias in node.names)
+    )

@@ -3,28 +3,26 @@
 python killed_in_rounds.py FOLDER section.key=value ...
 """
 
-import json
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import killed_runs
-from refine_script import FAIL, block
+from refine_script import FAIL, block, note_asked
 from scripted import SOLUTIONS, WRONG, ScriptedSampler
 
 from puzzles import puzzle_from_source
 from selftrain.config_file import load_config
 from selftrain.run import run
 from selftrain.sampling import Completion, FinishReason, Request
-from selftrain.sampling.completion import Tell, ignore
 
 POINTS = (
     "open round-001/shards/refine-calls/000000.jsonl 3",
-    "open round-001/shards/refine-calls/000000.jsonl 9",
+    "open round-001/shards/refine-calls/000000.jsonl 4",
     "open round-001/shards/refine/000000.jsonl.unfinished 1",
     "rename round-001/shards/refine/000000.jsonl 1",
     "open round-001/shards/refine-calls/000001.jsonl 2",
@@ -48,29 +46,11 @@ class Revising(ScriptedSampler):
         self.right_share = right_share
         self.log = log
 
-    def sample(
-        self,
-        requests: Sequence[Request],
-        *,
-        temperature: float,
-        max_new_tokens: int,
-        advance: Callable[[int], object],
-        tell: Tell = ignore,
-    ) -> list[Completion]:
-        def told(place: int, completion: Completion) -> None:
-            tell(place, completion)
-            if self.log is not None and tell is not ignore:
-                asked = requests[place]
-                with self.log.open("a") as file:
-                    file.write(json.dumps([asked.prompt, asked.seed]) + "\n")
-
-        return super().sample(
-            requests,
-            temperature=temperature,
-            max_new_tokens=max_new_tokens,
-            advance=advance,
-            tell=told,
-        )
+    def sample(self, requests: Sequence[Request], **how: Any) -> list[Completion]:
+        if self.log is not None:
+            files = sorted(self.log.parent.glob("killed/round-001/shards/refine-calls/*"))
+            note_asked(self.log, requests, files, "forward")
+        return super().sample(requests, **how)
 
     def _complete(self, request: Request, temperature: float) -> Completion:
         if request.message is None:
@@ -98,21 +78,9 @@ def _inputs(f: str) -> str:
     return puzzle_from_source(f, name="f").inputs
 
 
-class Numbered(killed_runs.Points):
-    """Numbers the points of one name: a file is appended to again and again."""
-
-    def __init__(self, root: Path, kill_at: str | None) -> None:
-        super().__init__(root, kill_at)
-        self._times: Counter[str] = Counter()
-
-    def pass_by(self, point: str) -> None:
-        self._times[point] += 1
-        super().pass_by(f"{point} {self._times[point]}")
-
-
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    killed_runs.Points = Numbered  # type: ignore[misc]
+    killed_runs.Points = killed_runs.Numbered  # type: ignore[misc]
     killed_runs.ScriptedSampler = partial(Revising, log=root / "answers.jsonl")  # type: ignore[misc, assignment]
     config = load_config(None, sys.argv[2:])
     killed_runs.compare(partial(run, config), root, lambda _: list(POINTS))

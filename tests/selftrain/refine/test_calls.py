@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from refine_script import Script
 
 from selftrain.refine.calls import Calls, OnceSampler
@@ -92,3 +93,25 @@ def test_a_torn_row_is_asked_for_again(tmp_path: Path) -> None:
     script = Script(["again"])
     assert [one.text for one in ask(path, script, 1, 2)] == ["an answer", "again"]
     assert [request.seed for request in script.requests] == [2]
+
+
+@pytest.mark.parametrize("damage", [b"3\n", b"{}\n", b"\xff\n", b'{"key": 1}\n', b'{"key": "a'])
+def test_a_damaged_row_is_no_answer(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "calls"
+    ask(path, Script(["an answer"]), 1)
+    path.write_bytes(path.read_bytes() + damage)
+    script = Script(["another"])
+    assert [one.text for one in ask(path, script, 1, 2)] == ["an answer", "another"]
+    assert len(Calls(path)) == 2
+
+
+def test_half_a_surrogate_pair_is_counted_and_sent_as_what_can_be() -> None:
+    from selftrain.refine.asking import Speaker
+
+    script = Script(["\ud800 b"])
+    ((answer, asked),) = Speaker(script, 0.0, 9, None).ask(
+        ["a \ud800"], [1], lambda texts: [len(text.encode().split()) for text in texts], print
+    )
+    assert (answer.text, asked.reply) == ("\ud800 b", "\ud800 b")
+    assert (asked.used.prompt, asked.used.completion) == (2, 2)
+    script.requests[0].prompt.encode()

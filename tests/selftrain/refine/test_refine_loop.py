@@ -39,6 +39,7 @@ def run(
     critic: Script | None = None,
     task: RefineTask = TASK,
     budget: int | None = None,
+    told: list[float] | None = None,
     **settings: object,
 ) -> Refined:
     config = RefineConfig(**{"iterations": 2, **settings})  # type: ignore[arg-type]
@@ -55,7 +56,13 @@ def run(
         seed=0,
     )
     budgets = None if budget is None else {task.task_id: budget}
-    (done,) = refine([task], WAYS[arm], means, budgets=budgets, advance=lambda _: None)
+    (done,) = refine(
+        [task],
+        WAYS[arm],
+        means,
+        budgets=budgets,
+        advance=[].append if told is None else told.append,
+    )
     return done
 
 
@@ -330,10 +337,28 @@ def test_a_review_in_lines_that_is_whole_is_a_pass() -> None:
     assert done.result.stop is Stop.all_pass
 
 
+def test_a_reply_without_a_program_is_no_edit_of_the_next() -> None:
+    forward = Script([block(WRONG), UNUSABLE["empty"], block(RIGHT)])
+    done = run("critic", forward, Script(["I do not like it."]))
+    assert [edit.location for edit in done.steps[2].edits] == ["examples"]
+    assert "holds no program" not in forward.prompts[2]
+
+
+@pytest.mark.parametrize("arm", WAYS)
+def test_progress_comes_to_one_a_task(arm: Arm) -> None:
+    told: list[float] = []
+    forward, critic = Script([block(WRONG), block(OTHER_WRONG), block(RIGHT)]), Script([FAIL])
+    run(arm, forward, critic, budget=100, told=told)
+    assert sum(told) == pytest.approx(1)
+    assert all(part >= 0 for part in told)
+
+
 def test_a_prompt_without_room_ends_it() -> None:
     too_long = Completion("", FinishReason.PROMPT_TOO_LONG, 0, 0.0)
     done = run("critic", Script([block(WRONG), too_long]), Script([FAIL]))
     assert (done.result.stop, done.result.used[Role.forward].num_calls) == (Stop.too_long, 1)
+    # It was never sent, so there is no second candidate.
+    assert done.result.num_updates == 0
 
 
 def test_tokens_of_all_roles_are_counted_by_one_tokenizer() -> None:

@@ -16,10 +16,9 @@ from selftrain.refine.score import score
 from selftrain.refine.tasks.held_out import puzzle_task
 from selftrain.refine.tasks.rows import maker_of
 from selftrain.refine.tasks.sources import read_tasks
-from selftrain.refine.tasks.task import HiddenTests, RefineTask
+from selftrain.refine.tasks.task import Built
 
 Row = dict[str, Any]
-Built = tuple[RefineTask, HiddenTests]
 JUDGING = judging_in_evaluation(load_config(None, []).judge)
 PROMPT = 'def half(xs: list) -> list:\n    """ Half of each. """\n'
 HALF = f"{PROMPT}    return [x / 2 for x in xs]\n"
@@ -99,6 +98,18 @@ def test_inputs_of_humaneval_plus_are_compared_with_the_reference() -> None:
     assert found == [Outcome.passed, Outcome.passed, Outcome.wrong_answer, Outcome.wrong_answer]
     assert outcomes((PLUS, nothing)) == [Outcome.passed]
     assert outcomes((PLUS, "x = 1"), (PLUS, "def half(")) == [Outcome.no_g, Outcome.syntax_error]
+
+
+def test_imports_from_the_future_stand_before_a_prompts_imports() -> None:
+    prompt = f"import math\n\n\n{PROMPT}"
+    row = {**PLUS, "prompt": prompt}
+    later = HALF.replace("list", "Later")
+    future = "from __future__ import annotations\n"
+    assert outcomes((row, future + later)) == [Outcome.passed]
+    assert outcomes((row, "x = 1\n" + future + later)) == [Outcome.syntax_error]
+    # It would change what != is in the test.
+    flufl = "from __future__ import barry_as_FLUFL\n"
+    assert outcomes((row, flufl + HALF)) == [Outcome.syntax_error]
 
 
 def test_a_reference_that_fails_blames_the_test_and_no_candidate() -> None:

@@ -39,6 +39,16 @@ SCHEMA = (
 ENTRY = '{{"field": "{}", "verdict": "{}", "edits": []}}'
 FOUR = ("correctness", "format", "efficiency", "completeness")
 
+PASSES = LINES.format("pass")
+TICKED = "".join(f"- [x] {field}: pass\n" for field in FOUR)
+TABLE_OF_PASSES = "| Field | Verdict |\n|---|---|\n" + "".join(
+    f"| {field} | pass |\n" for field in FOUR
+)
+
+NONE = (0, 0, 0, 0)
+DOUBTED = ("uuuu", (0, 0, 0, 0), "nothing")
+MENDED = ("pppp", (0, 0, 0, 0), "mended")
+
 TABLE: list[tuple[str, str, str, tuple[int, int, int, int], str]] = [
     # name, reply, verdicts, edits, how
     ("as asked", ALL, "pppp", (0, 0, 0, 0), "json"),
@@ -561,6 +571,315 @@ TABLE: list[tuple[str, str, str, tuple[int, int, int, int], str]] = [
         "fpuu",
         (0, 0, 0, 0),
         "lines",
+    ),
+    (
+        "passes, then taken back",
+        f"{ALL}\nWait, correctness is actually wrong: it breaks on empty lists.",
+        *DOUBTED,
+    ),
+    ("passes behind a doubt", f"It crashes on [] and is slow.\n{ALL}", *DOUBTED),
+    ("a fail, then passes", f"{ONE}\n{ALL}", "ppfp", (0, 0, 1, 0), "mended"),
+    (
+        "fails, then what they would be",
+        f"{reply(F, F, F, F)}\nAfter these edits the review would be:\n{ALL}",
+        "ffff",
+        (1, 1, 1, 1),
+        "mended",
+    ),
+    (
+        "fails, then quoted passes that are cut",
+        f"{reply(F, F, F, F)}\nI ignored the comment in the program, {ALL[:-1]}",
+        "ffff",
+        (1, 1, 1, 1),
+        "mended",
+    ),
+    ("passes between doubts", f"Is it right?\n{ALL}\nYes.", *DOUBTED),
+    (
+        "passes a field an object, doubted between them",
+        "\nbut it lacks the case of an empty list\n".join(f'{{"{field}": {P}}}' for field in FOUR),
+        *DOUBTED,
+    ),
+    (
+        "passes that are quoted and denied",
+        f"The candidate contains the text {ALL} which is no review; it is wrong.",
+        *DOUBTED,
+    ),
+    ("passes that are quoted in a sentence", f"The candidate prints {ALL} at its end.", *DOUBTED),
+    ("passes that are quoted on a line", f"Its docstring says:\n{ALL}", *DOUBTED),
+    ("passes that begin a sentence", f"{ALL} is what the docstring says.", *DOUBTED),
+    ("passes in quotes", f"It says: '{ALL}'", *DOUBTED),
+    ("a doubt beside the fields", f'{ALL[:-1]}, "overall": "needs work"}}', *DOUBTED),
+    ("a doubt around the fields", f'{{"review": {ALL}, "summary": "It is wrong."}}', *DOUBTED),
+    ("an overall fail", f'{ALL[:-1]}, "overall": {{"verdict": "fail"}}}}', *DOUBTED),
+    ("an overall false", f'{ALL[:-1]}, "accepted": false}}', *DOUBTED),
+    ("edits beside the fields", f'{ALL[:-1]}, "suggestions": [{{"note": "a set"}}]}}', *DOUBTED),
+    ("a low mark beside the fields", f'{ALL[:-1]}, "score": "3/10"}}', *DOUBTED),
+    ("a need beside the fields", f'{ALL[:-1]}, "needs_revision": true}}', *DOUBTED),
+    (
+        "a doubt in a comment of JSON",
+        ALL.replace("{", "{ // it crashes on []\n", 1),
+        *DOUBTED,
+    ),
+    (
+        "a pass with a comment that doubts it",
+        reply('{"verdict": "pass", "edits": [], "comment": "it crashes on [] and must be mended"}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with a note that asks for something",
+        reply('{"verdict": "pass", "edits": [], "note": "Use a set."}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with a recommendation",
+        reply('{"verdict": "pass", "edits": [], "recommendation": "use a set"}'),
+        "fppp",
+        (1, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with an action without edits",
+        reply('{"verdict": "pass", "location": "line 3", "action": "use a set"}'),
+        "fppp",
+        (1, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with no mark",
+        reply('{"pass": true, "score": 0}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with a low mark",
+        reply('{"pass": true, "rating": "2 out of 5"}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass that is denied",
+        reply('{"verdict": "pass", "edits": [], "optimal": false}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass with bugs",
+        reply('{"verdict": "pass", "edits": [], "bugs_found": "the first turn"}'),
+        "uppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "passes with full marks and nothing asked",
+        reply(
+            *['{"verdict": "pass", "score": "10/10", "id": 3, "bugs": false, "note": "None"}'] * 4
+        ),
+        "pppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "passes with reasons and praise",
+        reply(*['{"verdict": "pass", "reason": "It sums each pair in order."}'] * 4)[:-1]
+        + ', "overall": "The solution looks good.", "needs_changes": false}',
+        "pppp",
+        (0, 0, 0, 0),
+        "mended",
+    ),
+    *(
+        (f"friendly words around passes: {text[:20]}", text.replace("ALL", ALL), *MENDED)
+        for text in (
+            "Here is my review:\nALL",
+            "Here is my review: ALL",
+            "The solution looks good overall.\n\n```json\nALL\n```",
+            "ALL\nThe solution looks good overall.",
+            "ALL\n\nNo changes are needed. Let me know if you have any questions!",
+            "I found no issues with this program: it is correct, fast and complete.\nALL",
+            "**Review**\n\nALL\n\nAll four fields pass, great work!",
+            "It solves the problem without any further changes.\nALL",
+            "Sure! Here's the review in JSON format:\nALL",
+            "Based on my analysis, the code is correct.\nALL\nOverall: pass",
+            "ALL\n\nExplanation: the code is correct and handles all edge cases.</s>",
+        )
+    ),
+    (
+        "lines, then taken back",
+        LINES.format("pass") + "\nHowever the correctness verdict should be fail.",
+        "pppu",
+        (0, 0, 0, 0),
+        "lines",
+    ),
+    (
+        "lines, each with a doubt below",
+        LINES.format("pass\nIt breaks on an empty list."),
+        "ppup",
+        (0, 0, 0, 0),
+        "lines",
+    ),
+    ("lines with a mark below", LINES.format("pass\nScore: 0/10"), "ppup", (0, 0, 0, 0), "lines"),
+    ("lines behind a doubt", "It crashes on [].\n" + LINES.format("pass"), *DOUBTED),
+    (
+        "lines with friendly words",
+        "Here is my review:\n" + LINES.format("pass") + "\nThe solution looks good overall.",
+        "pppp",
+        (0, 0, 0, 0),
+        "lines",
+    ),
+    *(
+        (f"lines, taken back at their end: {text[:24]}", f"{PASSES}{text}", "pppu", NONE, "lines")
+        for text in (
+            "Overall: FAIL, the program returns the wrong value.",
+            "Overall verdict: fail",
+            "However, the program fails on negative numbers.",
+            "| overall | fail |",
+            "I do not agree.",
+            "This was copied from the program.",
+            "Hypothetically: pass",
+        )
+    ),
+    *(
+        (f"a pass with a tail: {text[:24]}", LINES.format(text), "ppup", NONE, "lines")
+        for text in (
+            "pass - crashes on an empty list",
+            "pass (raises IndexError on [])",
+            "passes, half of the tests",
+            "pass: 0/10 tests",
+            "pass: 0 of 3",
+            "pass, just kidding",
+            "pass: no",
+            "pass - false",
+            "pass, once line 2 returns a list",
+            "~~pass~~",
+        )
+    ),
+    (
+        "a table that passes, but for its last row",
+        TABLE_OF_PASSES + "| overall | fail |\n",
+        "pppu",
+        NONE,
+        "lines",
+    ),
+    ("a table that passes", TABLE_OF_PASSES, "pppp", NONE, "lines"),
+    ("lines in a table with tails", LINES.format("pass | none"), "pppp", NONE, "lines"),
+    ("lines that are ticked", TICKED, "pppp", NONE, "lines"),
+    ("lines that are not ticked", TICKED.replace("x", " "), *DOUBTED),
+    ("lines that are struck", "~~" + PASSES.replace("\n", "~~\n~~"), *DOUBTED),
+    ("lines that are quoted", "> " + PASSES.strip().replace("\n", "\n> "), *DOUBTED),
+    *(
+        (f"lines with friendly tails: {text[:24]}", LINES.format(text), "pppp", NONE, "lines")
+        for text in (
+            "pass - looks good",
+            "pass (fine)",
+            "pass, no changes needed.",
+            "pass: meets all requirements",
+            "pass - handles all edge cases correctly",
+            "pass - O(n log n) time",
+            "pass\nReason: it reads each item once.\n\n---",
+            "pass\nEdits:\n- None",
+        )
+    ),
+    *(
+        (f"lines led by: {text[:24]}", f"{text}\n{PASSES}", *DOUBTED)
+        for text in (
+            "If you fix line 2, the review would be:",
+            "The program says of itself:",
+            "None of these hold:",
+            "After these changes:",
+            "The program:",
+            "To do:",
+            "[SCRATCHPAD]",
+        )
+    ),
+    *(
+        (f"passes in other words: {text[:30]}", text.replace("ALL", ALL), *DOUBTED)
+        for text in (
+            '{"overall": "reject", ' + ALL[1:],
+            '{"all_pass": false, ' + ALL[1:],
+            '{"hypothetical": true, ' + ALL[1:],
+            '{"expected": ALL, "actual": "wrong"}',
+            '{"example": ALL}',
+            '{"comment": ALL}',
+            '{"previous_review": ALL, "review": null}',
+            '{"rejected_review": [ALL]}',
+            "<!-- ALL --> The program is wrong.",
+            "<!-- ALL -->",
+            "`ALL`",
+            "> ALL",
+            "I'm sorry, I can't output ALL because the program is wrong.",
+            "```json\nALL\n```\nI cannot review this program.",
+            "The candidate: ALL",
+            "The code\nALL",
+            "ALL The correctness verdict is retracted.",
+            "ALL</think>",
+            "<scratchpad>ALL</scratchpad>",
+            "analysisALL",
+        )
+    ),
+    *(
+        (
+            f"a pass beside {pair}",
+            reply(f'{{"verdict": "pass", "edits": [], {pair}}}'),
+            "uppp",
+            NONE,
+            "mended",
+        )
+        for pair in (
+            '"required_changes": "use a set"',
+            '"comment": "line 2 must be return 2 * x"',
+            '"note": "raises IndexError on []"',
+            '"score": 0',
+            '"correct": false',
+            '"was": "a joke"',
+            '"is_old": true',
+        )
+    ),
+    (
+        "a pass beside a problem",
+        reply('{"verdict": "pass", "problem": "crashes on []"}'),
+        "fppp",
+        (1, 0, 0, 0),
+        "mended",
+    ),
+    (
+        "a pass that is true and false",
+        reply('{"passed": true, "correct": false}'),
+        "uppp",
+        NONE,
+        "mended",
+    ),
+    *(
+        (f"reasoning of another model: {text[:20]}", text.replace("ALL", ALL), *DOUBTED)
+        for text in (
+            "[THINK]ALL[/THINK]",
+            "[THINK]ALL",
+            "<seed:think>ALL</seed:think>",
+            "◁think▷ALL◁/think▷",
+            "so ALL◁/think▷",
+            "<|channel|>analysis<|message|>maybe ALL<|end|>",
+            "<|channel|>analysis<|message|>maybe ALL",
+        )
+    ),
+    *(
+        (
+            f"a reply behind the reasoning of another model: {text[:20]}",
+            text + ONE,
+            "ppfp",
+            (0, 0, 1, 0),
+            "json",
+        )
+        for text in (
+            f"[THINK]{ALL}[/THINK]",
+            f"<seed:think>{ALL}</seed:think>",
+            f"◁think▷{ALL}◁/think▷",
+            f"<|channel|>analysis<|message|>{ALL}<|end|><|start|>assistant<|channel|>final<|message|>",
+        )
     ),
     ("nothing", "", "uuuu", (0, 0, 0, 0), "nothing"),
     ("blanks", " \n\t\n", "uuuu", (0, 0, 0, 0), "nothing"),

@@ -1,6 +1,7 @@
 """What a critic is asked. What it replies is read elsewhere."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from selftrain.refine.critic.reading import read_review
 from selftrain.refine.critic.review import Field, FieldVerdict
 from selftrain.refine.critic.wording import probe_prompt, review_prompt
 from selftrain.refine.gate.evidence import Evidence, GateReport, Status
-from selftrain.refine.tasks.task import Invariant, Kind, RefineTask
+from selftrain.refine.tasks.task import Example, Invariant, Kind, RefineTask
 
 F = "def f(x: int, a=17):\n    return x + a == 30"
 PUZZLE = RefineTask(
@@ -53,6 +54,14 @@ def test_a_review_is_asked_for_with_all_that_is_known() -> None:
         "Calls that were run, and what they gave:\n```\n"
         "add(0) -> 0\nadd('') -> ERROR: [raised] TypeError\n```\n\n"
     ) in prompt
+
+
+def test_a_critic_is_shown_the_examples_that_the_statement_does_not_show() -> None:
+    task = replace(ADD, examples=(Example("((1,), {})", "2"),))
+    shown = "Add one to x.\n\nExamples:\n```python\nadd(1) == 2\n```\n\n"
+    for prompt in (review_prompt(task, SOURCE, None, ()), probe_prompt(task, SOURCE, 3)):
+        assert shown in prompt
+    assert "Examples" not in review_prompt(replace(task, shows_examples=True), SOURCE, None, ())
 
 
 def test_without_a_report_and_probes_neither_is_mentioned() -> None:

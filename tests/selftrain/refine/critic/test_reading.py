@@ -112,11 +112,24 @@ def test_edits_stand_in_the_order_of_fields_whatever_the_reply_says_first():
         "“",
         "\\",
         "[0, n) ",
+        "\n",
+        "{#\n",
+        f"{replies.ALL}\n",
+        "correctness: pass\nNo ",
+        "a\n",
+        "- a\n",
+        "x: y\n",
+        "pass - no issues ",
+        "<|channel|>analysis<|message|>",
+        "[THINK]",
+        "without any further ",
+        "i found no ",
     ],
 )
+@pytest.mark.parametrize("before", ["", "correctness: pass\n", "correctness: fail\n", replies.ONE])
 @pytest.mark.parametrize("size", [49_000, 1_000_000])
-def test_a_long_reply_is_read_in_a_second(piece, size):
-    text = (piece * size)[:size]
+def test_a_long_reply_is_read_in_a_second(piece, before, size):
+    text = before + (piece * size)[:size] + "x"
     start = time.process_time()
     assert not read_review(text).passes
     assert time.process_time() - start < 1

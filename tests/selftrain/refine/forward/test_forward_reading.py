@@ -76,6 +76,8 @@ def read(
         # Reasoning is no answer.
         (f"<think>\n```python\ndef area(r):\n    return 0\n```\n</think>\n{CODE}", GOOD),
         (f"It may be 0.\n```python\ndef area(r):\n    return 0\n```\n</think>\n{CODE}", GOOD),
+        (f"<thought>\n```python\ndef area(r):\n    return 0\n```\n</thought>\n{CODE}", GOOD),
+        (f"{CODE}<thought>Or not?\n```python\ndef area(r):\n    return 0\n```", GOOD),
         (f"{CODE}<think>Was that right?\n```python\ndef area(r):\n    return 0\n```", GOOD),
         # No fence.
         (GOOD, GOOD),

@@ -1,13 +1,17 @@
 """What the forward model is asked, to the character where a model is taught it."""
 
+from dataclasses import replace
+
 import pytest
 
+from judge import Case
 from puzzles import puzzle_from_source
 from selftrain.config import ModelConfig
 from selftrain.models import load_tokenizer
 from selftrain.prompts import solve_prompt
 from selftrain.refine.critic.review import Edit
 from selftrain.refine.forward.wording import (
+    MAIN_HEAD,
     Wording,
     first_prompt,
     invariant_names,
@@ -25,7 +29,14 @@ SHOWN = puzzle_from_source(
 )
 PROMPT = 'from math import pi\n\n\ndef area(r):\n    """Give the area of a circle."""\n'
 AREA = RefineTask(
-    "area", Kind.function, PROMPT, "area", "r", PROMPT, examples=(Example("((0,), {})", "0"),)
+    "area",
+    Kind.function,
+    PROMPT,
+    "area",
+    "r",
+    PROMPT,
+    examples=(Example("((0,), {})", "0"),),
+    shows_examples=True,
 )
 COUNT = RefineTask("count", Kind.program, "Read n.\nWrite the numbers below n.")
 EDITS = (Edit("line 2", "subtract a\nfrom 30"), Edit("", "return an int"))
@@ -125,7 +136,7 @@ def test_a_message_of_a_function_is_short_and_whole() -> None:
             **{name: getattr(AREA, name) for name in AREA.__slots__},
             "allowed_imports": ("math",),
             "invariants": (
-                Invariant("positive", ("(1,)",), "answer >= 0"),
+                Invariant("positive", ("(1,)", "([2],)", "(3,)"), "answer >= 0"),
                 Invariant("fast", growth=Growth("(n,)", (1, 2, 4), 1.5)),
             ),
         }
@@ -138,13 +149,69 @@ def test_a_message_of_a_function_is_short_and_whole() -> None:
         "- streams: reads no input and prints nothing\n"
         "- examples: gives the right answer on the task's examples\n"
         "- positive: `answer >= 0` is True (inputs is the tuple of arguments, answer what is "
-        "returned)\n"
+        "returned), also for `area(1)` and `area([2])`\n"
         "- fast: time grows at most as n ** 1.5, on inputs `(n,)`\n\n"
         "Answer with one ```python block that holds the whole of `area(r)`. After the block, say in"
         " a line each why the invariants hold:\n"
         "Proof (signature): ...\nProof (imports): ...\nProof (streams): ...\n"
         "Proof (examples): ...\nProof (positive): ...\nProof (fast): ..."
     )
+
+
+def test_examples_that_the_statement_does_not_show_are_shown_in_both_wordings() -> None:
+    task = replace(
+        AREA,
+        examples=(Example("((0,), {})", "0"), Example("(([1, 2],), {'unit': 'm  m'})", "(3,)")),
+        shows_examples=False,
+    )
+    calls = ["area(0) == 0", "area([1, 2], unit='m  m') == (3,)"]
+    fenced = f"```python\n{PROMPT}```\n\nExamples:\n```python\n{chr(10).join(calls)}\n```\n\n"
+    comments = f"# Examples:\n# {calls[0]}\n# {calls[1]}\n\n"
+    assert fenced in first_prompt(task, "message")
+    assert fenced in revision_prompt(task, PROMPT, EDITS, "message")
+    assert first_prompt(task, "continue") == comments + PROMPT
+    assert revision_prompt(task, PROMPT, (), "continue").startswith(comments)
+    shown = replace(task, shows_examples=True)
+    assert "area(0)" not in first_prompt(shown, "message") + first_prompt(shown, "continue")
+
+
+def test_a_programs_cases_are_shown_as_they_are_read_and_written() -> None:
+    task = replace(COUNT, examples=(Case("2\n", "0\n1\n"), Case("```\n", "")))
+    assert (
+        "Examples:\nInput:\n```\n2\n```\nOutput:\n```\n0\n1\n```\n"
+        "Input:\n````\n```\n````\nOutput:\n```\n\n```\n\n"
+    ) in first_prompt(task, "message")
+    comments = "# Examples:\n# Input:\n# 2\n# Output:\n# 0\n# 1\n# Input:\n# ```\n# Output:\n#\n\n"
+    assert first_prompt(task, "continue").endswith(f"below n.\n\n{comments}{MAIN_HEAD}")
+
+
+def test_examples_are_few_and_short() -> None:
+    long = [Example(f"(([{'1, ' * length}],), {{}})", "0") for length in (150, 200, 10, 0)]
+    task = replace(AREA, examples=(*long, *[Example("((7,), {})", "1")] * 20), shows_examples=False)
+    prompt = first_prompt(task, "message")
+    assert "Examples, 5 of 24:\n" in prompt
+    assert prompt.count("area(7) == 1") == 2
+    assert len(prompt) < len(first_prompt(AREA, "message")) + 1_000
+    many = [Example(f"(([{'1, ' * 150}{one}],), {{}})", "0") for one in range(5)]
+    assert "Examples, 4 of 5:\n" in first_prompt(replace(task, examples=tuple(many)), "message")
+
+
+def test_a_methods_examples_call_the_method() -> None:
+    task = RefineTask(
+        "t",
+        Kind.function,
+        "Add one.",
+        "add",
+        postlude="\ndef add(*a): return Solution().add(*a)\n",
+        examples=(Example("((1,), {})", "2"),),
+    )
+    assert "\nSolution().add(1) == 2\n" in first_prompt(task, "message")
+
+
+def test_short_edge_inputs_of_a_program_are_named_as_text() -> None:
+    inputs = ("1\n", "2" * 100, "3\n")
+    task = replace(COUNT, invariants=(Invariant("it", inputs, "answer"),))
+    assert "standard output), also for `'1\\n'`\n" in first_prompt(task, "message")
 
 
 def test_a_program_is_told_to_read_and_write() -> None:

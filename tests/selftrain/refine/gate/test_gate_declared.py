@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from selftrain.refine.gate.evidence import Evidence, Status
+from selftrain.refine.gate.growth import rises
 from selftrain.refine.tasks.task import Growth, Invariant, Kind, RefineTask
 
 Find = Callable[[RefineTask, str], dict[str, Evidence]]
@@ -21,7 +22,8 @@ PREDICATES = {
     "holds": ("answer == inputs[0]", ""),
     "holds over lines": ("(answer\n == inputs[0])  # and more", ""),
     "fails at the second": ("answer < 5", "f(7) returned 7, which breaks answer < 5"),
-    "true, but not True itself": ("answer", "f(3) returned 3, which breaks answer"),
+    "true, but not True itself": ("answer", "f(3) returned 3, which breaks answer (gave 3, not True)"),
+    "a function": ("lambda: answer", "f(3) returned 3, which breaks lambda: answer (gave a function, not True)"),
     "raises": ("answer.a", "f(3) returned 3, which breaks answer.a (raised AttributeError: 'int' object has no attribute 'a')"),
     "exits": ("exit()", "the predicate exit() ends in raised: SystemExit"),
     "is endless": ("any(iter(int, 1))", "the predicate any(iter(int, 1)) ends in timed_out: used up its instructions"),
@@ -53,6 +55,24 @@ def test_an_input_at_which_a_candidate_fails_is_named(find: Find) -> None:
     assert found.detail == "f([]) raised IndexError: list index out of range"
 
 
+def test_a_predicate_that_the_judge_cannot_load_is_no_candidates_fault(find: Find) -> None:
+    # The guest's parser has less of a stack than the host's.
+    deep = f"{'(' * 90}{'[' * 90}{'(' * 15}1{')' * 15}{']' * 90}{')' * 90} and answer"
+    found = declared(find, "def f(n): return n", inputs=("(3,)",), predicate=deep)
+    assert found.status is Status.not_evaluated
+    assert found.detail.startswith("the predicate ((((")
+    assert "ends in syntax_error: " in found.detail
+
+
+def test_answers_that_fill_more_than_one_source_are_all_asked_about(find: Find) -> None:
+    inputs = tuple(f"({number},)" for number in range(18))
+    source = "def f(n): return 'a' * 900_000"
+    found = declared(find, source, inputs=inputs, predicate="len(answer) == 900_000")
+    assert found.status is Status.held, found.detail
+    wrong = declared(find, source, inputs=inputs, predicate="inputs[0] < 17")
+    assert wrong.detail.startswith("f(17) returned 'aaa")
+
+
 def test_a_predicate_that_a_stub_satisfies_is_vacuous(find: Find) -> None:
     source, inputs = "def f(n): return n", ("(3,)",)
     assert declared(find, source, inputs=inputs, predicate="answer != 4").vacuous
@@ -81,6 +101,51 @@ def test_instructions_grow_as_they_may(name: str, find: Find) -> None:
     found = declared(find, source, growth=Growth(LIST, (50, 150, 450), most))
     assert (found.status is Status.held) is holds, found.detail
     assert found.vacuous
+
+
+SQUARE = "    s = 0\n    for x in a:\n        for y in a: s += y\n    return s // max(1, len(a))\n"
+CALLER = """
+try: 1 / 0
+except Exception as error: frame = error.__traceback__.tb_frame
+while "_given" not in frame.f_globals: frame = frame.f_back
+"""
+DISGUISED = {
+    "a load that burns where nothing is given": f"{CALLER}if not frame.f_globals['_given']:\n  for i in range(3_000_000): pass\ndef f(a):\n{SQUARE}",
+    "work wasted where n is small": f"def f(a):\n    for i in range(max(0, 640_000 - len(a) ** 2)): pass\n{SQUARE}",
+    "a table that each call makes": f"def f(a):\n    t = [i * i for i in range(100_000)]\n{SQUARE}",
+    "a long text that each call searches": f"def f(a):\n    t = (bytes(range(256)) * 40_000).count(b'ab')\n{SQUARE}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+def test_what_is_constant_does_not_hide_a_square(name: str, find: Find) -> None:
+    growth = Growth(LIST, (100, 200, 400, 800), 1.2)
+    found = declared(find, DISGUISED[name], growth=growth)
+    assert found.detail == (
+        "instructions grow as n to the 2.0, and may grow as n to the 1.2 (n = 100, 200, 400, 800)"
+    )
+
+
+def test_a_constant_beside_which_growth_does_not_show_leaves_it_open(find: Find) -> None:
+    source = "def f(a):\n  t = [i * i for i in range(100_000)]\n  return sum(x for x in a)"
+    found = declared(find, source, growth=Growth(LIST, (10, 20, 40), 1.0))
+    assert found.status is Status.not_evaluated
+    assert found.detail.startswith("a constant part of ")
+    assert found.detail.endswith(" instructions hides the growth: declare larger sizes")
+
+
+@pytest.mark.parametrize("constant", [0, 10**9])
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
+def test_rises_tell_the_power_whatever_is_constant(constant: int, power: float) -> None:
+    sizes = (100, 200, 400, 800)
+    own = [constant + round(10_000 * size**power) for size in sizes]
+    assert [one.exponent for one in rises(sizes, own)] == pytest.approx([power, power], abs=0.01)
+
+
+def test_tables_that_grow_in_leaps_are_linear(find: Find) -> None:
+    growth = Growth(LIST, (5000, 10_000, 20_000), 1.0)
+    found = declared(find, "def f(a): return len(set(a))", growth=growth)
+    assert found.status is Status.held
 
 
 def test_what_it_takes_to_load_a_square_does_not_hide_it(find: Find) -> None:

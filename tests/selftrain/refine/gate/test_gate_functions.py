@@ -79,6 +79,12 @@ def test_examples_that_a_stub_satisfies_are_vacuous(find: Find) -> None:
 def test_answers_are_compared_as_python_compares_them(failed: Failed) -> None:
     assert failed(NEXT, "def f(n): return n + 1.0") == {}
     assert "examples" in failed(NEXT, "def f(n): return [n + 1]")
+    assert (
+        failed(replace(NEXT, examples=(Example("((1,), {})", "1"),)), "def f(n): return True") == {}
+    )
+    text = replace(NEXT, examples=(Example("((1,), {})", "['True', 1]"),))
+    assert failed(text, "def f(n): return ['True', True]") == {}
+    assert "examples" in failed(text, "def f(n): return ['1', True]")
     pair = replace(NEXT, examples=(Example("((1,), {})", "(1, 2)"),))
     assert "examples" in failed(pair, "def f(n): return [1, 2]")
 
@@ -133,6 +139,21 @@ def test_a_task_has_time_of_its_own(failed: Failed) -> None:
     source = "def f(n):\n  for _ in range(10**6): pass\n  return n + 1"
     assert failed(NEXT, source) == {}
     assert "resources" in failed(replace(NEXT, time_limit_seconds=0.002), source)
+
+
+def test_imports_from_the_future_stand_before_the_preamble(failed: Failed) -> None:
+    task = replace(NEXT, preamble="import math\n\n\n")
+    later = "from __future__ import annotations\ndef f(n: Later) -> Later: return math.floor(n + 1)"
+    assert failed(task, later) == {}
+    assert failed(task, f'"""Ä."""; {later}') == {}
+    assert list(failed(task, f"x = 1\n{later}")) == ["parses"]
+
+
+def test_what_runs_of_a_main_program_alone_is_not_looked_at(failed: Failed) -> None:
+    source = 'def f(n): return n + 1\nif __name__ == "__main__":\n    import os\n    print(f(1))\n'
+    assert failed(NEXT, source) == {}
+    assert "streams" in failed(NEXT, f"{source}else:\n    print(f(1))\n")
+    assert "streams" in failed(NEXT, f"__name__ = '__main__'\n{source}")
 
 
 def test_what_stands_before_a_candidate_is_run_with_it(failed: Failed) -> None:

@@ -1,6 +1,7 @@
 """Whatever a candidate does is data: the gate says what failed, and raises nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -45,7 +46,35 @@ HOSTILE = {
     "not callable": "f = 3",
     "code that follows from the future": "x = 1\nfrom __future__ import annotations\ndef f(n): return n + 1",
 }  # fmt: skip
+FRAMES = """
+def frames():
+    try: 1 / 0
+    except Exception as error: frame = error.__traceback__.tb_frame
+    while frame:
+        yield frame
+        frame = frame.f_back
+
+def caller(): return next(frame.f_globals for frame in frames() if "_given" in frame.f_globals)
+"""
+IN_THE_LIST = (
+    FRAMES
+    + """
+import gc
+def f(n):
+    def forge(_):
+        for found in gc.get_objects():
+            if type(found) is list and found and type(found[0]) is tuple and found[0][:1] == ("returned",):
+                found[:] = FORGED
+        return False
+    caller()["bool"] = forge
+    return 0
+"""
+)
 FORGED = {
+    "no results": IN_THE_LIST.replace("FORGED", "[]"),
+    "more results than calls": IN_THE_LIST.replace("FORGED", "[('returned', 1)] * 5"),
+    "an empty result": IN_THE_LIST.replace("FORGED", "[()] * len(found)"),
+    "an end that none was": IN_THE_LIST.replace("FORGED", "[('ended', 'x')] * len(found)"),
     "the caller's own function": "import sys\ndef f(n):\n  sys._getframe(2).f_globals['_told'] = lambda *a: ('returned', 1)\n  return 0",
     "the caller's result": "import sys\ndef f(n):\n  sys._getframe(2).f_globals['_call_all'] = 0\n  sys._getframe(2).f_globals['g'] = lambda: ([('returned', 2), ('returned', 3)], False)\n  return 0",
     "another shape": "import sys\ndef f(n):\n  sys._getframe(2).f_globals['_told'] = lambda *a: {1: [2]}\n  return 0",
@@ -80,6 +109,31 @@ def test_what_calls_a_candidate_can_be_replaced_and_gives_other_answers_only(
     status = {one.invariant: one.status for one in look(FORGED[name]).evidence}
     assert status["examples"] == "failed"
     assert status["declared:more"] == "failed"
+
+
+@pytest.mark.parametrize("name", ["no results", "more results than calls", "an empty result"])
+def test_where_nothing_can_be_read_nothing_holds_that_needs_it(
+    name: str, look: Callable[[str], GateReport]
+) -> None:
+    report = look(FORGED[name])
+    found = {one.invariant: one for one in report.evidence}
+    ran = ["examples", "plain_answer", "resources", "same_answer", "hidden", "declared:more"]
+    assert "held" not in {found[invariant].status for invariant in ran}
+    assert found["examples"].detail.startswith("f(1) failed, crashed: replied what cannot be read")
+    # examples and declared:more, which failed; a stub says nothing of the rest.
+    assert report.num_evaluated == 2
+
+
+def test_a_long_answer_costs_no_more_than_the_expected_one_may(gate: Gate) -> None:
+    task = replace(TASK, examples=tuple(Example(f"(({n},), {{}})", "[]") for n in range(5)))
+    (report,) = gate.examine([(task, "def f(n): return 'a' * 200_000")])
+    (failure, *_) = report.failures
+    assert failure.detail == (
+        "f(0) failed, too_large: the answer is longer than 131072 bytes, and should return []"
+    )
+    long = repr("a" * 200_000)
+    task = replace(task, examples=(Example("((1,), {})", long),), invariants=())
+    assert gate.examine([(task, "def f(n): return 'a' * 200_000")])[0].accepted
 
 
 def test_the_gate_goes_on_as_if_nothing_had_been(look: Callable[[str], GateReport]) -> None:

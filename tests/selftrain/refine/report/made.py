@@ -55,6 +55,11 @@ def asked(finish_reason: str = "stop", prompt: int = 10, completion: int = 5) ->
     return Asked(1, "a reply", finish_reason, Used(prompt, completion, 1))
 
 
+def too_long() -> Asked:
+    """Make a call whose prompt left no room, so that it was never sent."""
+    return Asked(1, "", "prompt_too_long", Used())
+
+
 def rejected(*failed: tuple[str, float], held_seconds: float = 0.0) -> GateReport:
     """Fail each of these, by name and native seconds."""
     first = Evidence("parses", Status.held, fuel=int(held_seconds * 2e10))

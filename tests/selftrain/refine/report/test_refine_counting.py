@@ -17,6 +17,7 @@ from refine.report.made import (
     result,
     review,
     task,
+    too_long,
 )
 
 from selftrain.errors import RunError
@@ -24,6 +25,7 @@ from selftrain.refine.critic.review import FieldVerdict, How
 from selftrain.refine.directory import RefineDirectory
 from selftrain.refine.forward.candidate import Candidate
 from selftrain.refine.forward.wording import Wording
+from selftrain.refine.gate.evidence import Evidence, GateReport, Status
 from selftrain.refine.report.counting import NOTHING, Counts, begin, count_step, counts_to_row
 from selftrain.refine.report.page import read_compared
 from selftrain.refine.report.trace_tables import (
@@ -128,7 +130,7 @@ def test_reviews_are_counted_by_how_they_were_read() -> None:
     # Read: 1 as JSON, 1 mended, 1 by lines, 1 not at all; one edit (twice the same), four dropped;
     # cut are one review and one reply about calls, the forward model's is not among them.
     assert reviews_table(counted(steps)).rows == (
-        ("critic", "4", "1", "1", "1", "1", "1", "4", "2", "1"),
+        ("critic", "4", "1", "1", "1", "1", "1", "4", "2", "1", "0"),
     )
 
 
@@ -150,10 +152,41 @@ def test_replies_without_a_program_are_counted_by_the_reason() -> None:
         "No program: refused": "1",
         "Cut": "3",
         "Refused": "1",
+        "Too long": "0",
         "Proofs asked": "0",
         "Given": "0",
         "Missing": "0",
     }
+
+
+def test_prompts_that_were_never_sent_are_no_replies_and_ask_for_no_proof() -> None:
+    counts = counted(
+        [
+            update(1, candidate=Candidate(None, "prompt_too_long"), calls={Role.forward: too_long()}),
+            update(2, candidate=None, review=review(FieldVerdict.unknown, how=How.nothing), calls={Role.critic: too_long()}),
+        ]
+    )  # fmt: skip
+    assert forward_table(counts).rows == (("critic", "0", "0", "0", "1", "0", "0", "0"),)
+    assert reviews_table(counts).rows == (
+        ("critic", "0", "0", "0", "0", "0", "0", "0", "0", "0", "1"),
+    )
+
+
+def test_declared_invariants_are_cut_last() -> None:
+    names = [f"declared:{i:02}" for i in range(MAX_NAMES - 1)]
+    steps = [update(i, report=rejected(("imports", 1), ("examples", 1))) for i in (1, 2)]
+    counts = counted([*steps, update(3, report=rejected(*((name, 1) for name in names)))])
+    shown = [row[0] for row in invariants_table(counts.invariants).rows]
+    assert shown == ["parses", *names, "(2 others)"]
+    shown = [row[0] for row in rejections_table(counts).rows]
+    assert shown[1:] == ["critic: examples", *(f"critic: {n}" for n in names), "critic: (1 others)"]
+
+
+def test_what_no_task_gives_anything_to_check_by_has_no_row_unless_it_is_declared() -> None:
+    nothing = [Evidence(name, Status.not_evaluated) for name in ("solved", "declared:x")]
+    report = GateReport((Evidence("parses", Status.held), *nothing))
+    shown = invariants_table(counted([update(1, report=report)]).invariants).rows
+    assert [row[0] for row in shown] == ["declared:x", "parses"]
 
 
 def test_proofs_that_a_message_asks_for_and_a_reply_lacks_are_missing() -> None:

@@ -20,16 +20,20 @@ from refine.report.made import (
     review,
     task,
     tasks,
+    too_long,
 )
 
-from selftrain.config import Config
+from selftrain.config import Config, RefineConfig
 from selftrain.errors import RunError
+from selftrain.files import write_rows
+from selftrain.refine.arms import ways_of
 from selftrain.refine.critic.review import FieldVerdict
 from selftrain.refine.directory import RefineDirectory
 from selftrain.refine.forward.candidate import Candidate
 from selftrain.refine.report.page import publish
+from selftrain.refine.report.task_table import MAX_TASKS
 from selftrain.refine.tasks.task import RefineTask
-from selftrain.refine.trace import Fate, Role, Step, Stop
+from selftrain.refine.trace import NO_CANDIDATE, Fate, Role, Step, Stop
 
 ARMS = {"forward": "+----" "-----", "critic": "-++++" "+++--", "resample": "++++-" "-----"}  # fmt: skip
 CONFIG = config("forward", "critic", "resample")
@@ -230,3 +234,97 @@ def test_the_folder_of_a_model_is_named_by_its_last_part(tmp_path: Path) -> None
     published(done, c, [task("t0")])
     text = done.report_markdown.read_text()
     assert "Forward model: qwen," in text and "/data" not in text
+
+
+def flat(printed: str) -> str:
+    return " ".join(printed.split())
+
+
+def test_a_run_in_which_nothing_could_be_asked_is_no_null_result(tmp_path: Path) -> None:
+    solved = {"forward": "-----", "critic": "-----"}
+    steps = [
+        Step(arm, f"t{i}", 0, {Role.forward: too_long()}, candidate=Candidate(None, "prompt_too_long"), stop=Stop.too_long)
+        for arm in solved
+        for i in range(5)
+    ]  # fmt: skip
+    c = config("forward", "critic")
+    c = c.model_copy(update={"model": c.model.model_copy(update={"context_tokens": 300})})
+    done = folder(tmp_path, results(solved, outcome=NO_CANDIDATE), steps)
+    printed = flat(published(done, c, tasks(5)))
+    said = "5 of 5 first prompts do not fit in 300 tokens beside a reply of up to 512: raise model.context_tokens"
+    top = flat(done.report_markdown.read_text().split("## Arms")[0]).replace("\\", "")
+    for text in (printed, top, *json.loads(done.outcome.read_text())["troubles"]):
+        assert said in text
+    for text in (printed, top):
+        assert "Nothing could be asked" in text
+        assert "no difference" not in text and "came out differently" not in text
+    (row,) = [line for line in done.report_markdown.read_text().splitlines() if line[:5] == "| t0 "]
+    assert row == "| t0 | — | — | one\\_try |"
+
+
+def test_one_arm_alone_is_not_compared_and_no_column_that_is_not_there_is_explained(
+    tmp_path: Path,
+) -> None:
+    done = folder(
+        tmp_path, results({"gate_no_critic": "+-"}), [first("gate_no_critic", "t0", HELD)]
+    )
+    printed = flat(published(done, config("gate_no_critic"), tasks(2)))
+    assert "vs" not in printed and "Refinement (" not in printed
+    assert "Revision by what the gate finds alone (gate_no_critic) solves 1 of 2 tasks" in printed
+    assert printed.count("among the arms") == 1
+    page = done.report_markdown.read_text().replace("\\", "")
+    assert "The arm resample" not in page and "against forward alone" not in page
+
+
+def test_that_few_tasks_differ_is_said_once_for_both_arms(tmp_path: Path) -> None:
+    solved = {"forward": "--+--", "critic": "+++++", "resample": "++---"}
+    printed = flat(published(folder(tmp_path, results(solved)), CONFIG, tasks(5)))
+    assert printed.count("with fewer than 6") == 1
+    assert (
+        "Against forward alone only 4 of 5 tasks came out differently, and against re-sampling at "
+        "equal tokens only 3 of 5 tasks came out differently; with fewer" in printed
+    )
+
+
+@pytest.mark.parametrize(
+    ("critic", "arm", "why"),
+    [
+        ("self", "critic", "with refine.critic=self it is self_critic once more"),
+        ("rules", "critic_code", "with refine.critic=rules the critic is a program"),
+    ],
+)
+def test_an_arm_that_is_left_out_is_said_with_the_order_of_the_others(
+    tmp_path: Path, critic: str, arm: str, why: str
+) -> None:
+    c = Config(refine=RefineConfig(critic=critic))  # type: ignore[arg-type]
+    names = [way.name for way in ways_of(c.refine)]
+    done = folder(tmp_path, results(dict.fromkeys(names, "+-")))
+    printed = published(done, c, tasks(2))
+    page = done.report_markdown.read_text().replace("\\", "")
+    for text in (printed, page):
+        assert f"The arm {arm} is left out: {why}" in flat(text)
+    assert f"in the order in which they were done: {', '.join(names)}." in page
+    assert names[-2:] == ["resample", "resample_no_gate"]
+
+
+def test_tasks_are_listed_by_arm_first_those_on_which_arms_differ(tmp_path: Path) -> None:
+    number = MAX_TASKS + 2
+    solved = {"forward": "+" * number, "critic": "+" * (number - 1) + "-"}
+    done = folder(tmp_path, results(solved, stop=Stop.tokens))
+    published(done, config("forward", "critic"), tasks(number))
+    section = done.report_markdown.read_text().split("## Tasks\n")[1].split("## Verbatim")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| t")]
+    assert rows[:2] == [f"| t{number - 1} | yes | no | tokens |", "| t0 | yes | yes | tokens |"]
+    assert len(rows) == MAX_TASKS and f"{MAX_TASKS} of {number}; results.jsonl has all" in section
+
+
+def test_what_servers_were_asked_stands_beneath_the_table_and_not_on_the_page(
+    done: RefineDirectory,
+) -> None:
+    assert "asked of servers" not in published(done, CONFIG, tasks(10))
+    page = done.report_html.read_bytes()
+    asked_of = {"requests": 3, "prompt_tokens": 40, "completion_tokens": 5, "dollars": None}
+    write_rows(done.run.timings, [{"round": 0, "asked": asked_of}])
+    printed = published(done, CONFIG, tasks(10))
+    assert "asked of servers: 3 requests, 40 prompt and 5 completion tokens\n\n" in printed
+    assert done.report_html.read_bytes() == page

@@ -151,3 +151,13 @@ def test_a_method_becomes_a_function_that_calls_it() -> None:
 def test_a_row_that_is_wrong_is_told_by_file_line_and_key(changed: Row, found: str) -> None:
     with pytest.raises(UsageError, match=rf"^a.jsonl, line 1.*{found}"):
         livecodebench_row({**row(STDIN), **changed}, "a.jsonl, line 1")
+
+
+def test_it_is_known_whether_a_problem_shows_its_public_cases() -> None:
+    shown = "Sample Input 1\n\n1 2\n\nSample Output 1\n\n3\n"
+    assert livecodebench_row(row(STDIN, question_content=shown), "a")[0].shows_examples
+    assert not livecodebench_row(row(STDIN), "a")[0].shows_examples
+    more = {"starter_code": STARTER, "metadata": json.dumps({"func_name": "pair"})}
+    shown = "Example 1:\n\nInput: a = [1,2], b = 3\nOutput: [[1,2],3]\n"
+    assert livecodebench_row(row(CALLS, question_content=shown, **more), "a")[0].shows_examples
+    assert not livecodebench_row(row(CALLS, **more), "a")[0].shows_examples

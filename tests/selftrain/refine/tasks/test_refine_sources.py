@@ -76,7 +76,7 @@ def test_humaneval_of_the_hub_is_read_as_its_file_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a.jsonl", ["HumanEval/1"])
-    of_file = read_tasks(config_of(path), [])
+    of_file = read_tasks(config_of(f"humaneval:{path}"), [])
     monkeypatch.setattr(
         module, "humaneval", lambda: {"HumanEval/1": FunctionProblem(PROMPT, "one", TEST)}
     )
@@ -115,8 +115,9 @@ def test_a_file_that_cannot_be_read_is_a_usage_error(tmp_path: Path, text: str, 
 
 
 def test_no_file_no_task_and_one_id_twice_are_usage_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no such file"):
-        read_tasks(config_of(tmp_path / "none"), [])
+    for missing in (tmp_path / "none", f"humaneval:{tmp_path / 'none'}"):
+        with pytest.raises(UsageError, match="there is no such file"):
+            read_tasks(config_of(missing), [])
     with pytest.raises(UsageError, match="puzzles holds no task"):
         read_tasks(config_of("puzzles"), [])
     first, second = write(tmp_path / "a", ["x"]), write(tmp_path / "b", ["y", "x"])
@@ -135,3 +136,32 @@ def test_what_is_not_chosen_is_not_built(tmp_path: Path, monkeypatch: pytest.Mon
     path = write(tmp_path / "a.jsonl", [f"t{i}" for i in range(9)])
     read_tasks(config_of(path, **{"refine.num_tasks": 2}), [])
     assert len(built) == 2
+
+
+def test_a_tasks_source_is_its_entry_whatever_keys_a_row_has(tmp_path: Path) -> None:
+    one = write(tmp_path / "HumanEvalPlus.jsonl", ["a", "b"])
+    rows = one.read_text().splitlines()
+    one.write_text(f"{rows[0]}\n" + rows[1].replace("{", '{"category": "x", ', 1))
+    (tmp_path / "more").mkdir()
+    again = write(tmp_path / "more" / "HumanEvalPlus.jsonl", ["c"])
+    named = write(tmp_path / "v1.2-test.jsonl", ["d"])
+    config = config_of(one, again, named, "puzzles", f"humaneval:{write(tmp_path / 'e', ['e'])}")
+    assert {task.task_id: task.source for task in read_tasks(config, [puzzle()])[0]} == {
+        "a": "HumanEvalPlus",
+        "b": "HumanEvalPlus",
+        "c": "HumanEvalPlus (2)",
+        "d": "v1.2-test",
+        "more": "puzzles",
+        "e": "humaneval",
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "hint"),
+    [("puzzle", "puzzles"), ("Puzzles", "puzzles"), ("human_eval", "humaneval"), ("x", None)],
+)
+def test_a_word_that_is_no_source_is_told_which_are(entry: str, hint: str | None) -> None:
+    said = f"{entry}: there is no such file, and it is none of the words 'puzzles' and 'humaneval'"
+    with pytest.raises(UsageError, match=f"refine.tasks: {said}") as caught:
+        read_tasks(config_of(entry), [])
+    assert str(caught.value).endswith(f"Did you mean {hint!r}?" if hint else "Check the path.")
