@@ -6,29 +6,31 @@ all that may lie in other objects. How brackets and quotes are read is loose.py'
 
 from collections.abc import Iterator, Mapping
 
+from selftrain.refine.critic.doubts import (
+    asks_for_more,
+    asks_nothing,
+    holds_review,
+    is_harmless,
+    says_none,
+    takes_back,
+)
 from selftrain.refine.critic.loose import Loose
-from selftrain.refine.critic.review import Edit, Field, FieldVerdict
-from selftrain.refine.critic.said import UNKNOWN, Said, join
-from selftrain.refine.critic.words import (
+from selftrain.refine.critic.names import (
     ACTION_KEYS,
     EDITS_KEYS,
     FIELD_KEYS,
     LOCATION_KEYS,
     PASS_KEYS,
     VERDICT_KEYS,
-    asks_for_more,
-    asks_nothing,
     edit_of,
     field_named,
-    holds_review,
     is_choice,
-    is_harmless,
     key_named,
     plain,
-    says_none,
-    takes_back,
     verdict_of,
 )
+from selftrain.refine.critic.review import Edit, Field, FieldVerdict
+from selftrain.refine.critic.said import UNKNOWN, Said, join
 
 _ENDS = (" - ", " – ", " — ", "—", " | ", ":", ";", ",", ". ", " (")
 

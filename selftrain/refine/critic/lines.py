@@ -6,22 +6,24 @@ A line that begins with a quote or a bracket is none of this form, nor is a comm
 import re
 from collections.abc import Mapping
 
-from selftrain.refine.critic.fields import said_in
-from selftrain.refine.critic.review import Field, FieldVerdict
-from selftrain.refine.critic.said import UNKNOWN, Said, join, verdict_in
-from selftrain.refine.critic.words import (
-    EDITS_KEYS,
-    VERDICT_KEYS,
+from selftrain.refine.critic.doubts import (
     asks_nothing,
-    edit_of,
-    field_named,
     is_harmless,
-    key_named,
     leads_to_review,
     says_none,
     takes_back,
+)
+from selftrain.refine.critic.fields import said_in
+from selftrain.refine.critic.names import (
+    EDITS_KEYS,
+    VERDICT_KEYS,
+    edit_of,
+    field_named,
+    key_named,
     verdict_of,
 )
+from selftrain.refine.critic.review import Field, FieldVerdict
+from selftrain.refine.critic.said import UNKNOWN, Said, join, verdict_in
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]\s+(?:\[[xX✓✔✅]\]\s+)?|\d{1,2}[.)]\s+|#{2,6}\s+)+")
 """Neither a box that is not ticked, where nothing is said yet, nor a mark of a quote is one."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from selftrain.refine.critic.words import is_harmless, says_none
+from selftrain.refine.critic.doubts import is_harmless, says_none
 
 MOST_DEPTH = 12
 """Brackets that nest; what nests deeper is no reply."""

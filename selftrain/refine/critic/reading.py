@@ -3,7 +3,7 @@
 A pass has to be said. What is missing, cut off, out of place, said both ways or beside an edit is
 no pass; a reply that holds no verdict is `NOTHING`, and so is one whose four passes are doubted by
 what stands around them, or quoted in a sentence. Whatever is not known to be harmless is a doubt
-(words.py), so that it may be seen where there is none. Of several whole objects the worse verdict
+(doubts.py), so that it may be seen where there is none. Of several whole objects the worse verdict
 of each field counts; else the object that says most does, or a last one that is cut. Lines count
 only where no object mentions a field. What a model writes never raises.
 """
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from selftrain.refine.critic.doubts import is_harmless, leads_to_review
 from selftrain.refine.critic.fences import without_code
 from selftrain.refine.critic.fields import doubts_beside, fields_in
 from selftrain.refine.critic.lines import fields_in_lines
@@ -26,7 +27,6 @@ from selftrain.refine.critic.review import (
     Review,
 )
 from selftrain.refine.critic.said import Said, field_review, join, verdict_in
-from selftrain.refine.critic.words import is_harmless, leads_to_review
 from selftrain.refine.reasoning import without_reasoning
 
 MOST_CHARACTERS = 50_000

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from selftrain.refine.critic.probe import Probe
 from selftrain.refine.critic.review import Field
-from selftrain.refine.forward.wording import fenced, invariants, statement_of
+from selftrain.refine.forward.invariants import invariants
+from selftrain.refine.forward.statement import fenced, statement_of
 from selftrain.refine.gate.evidence import Evidence, GateReport, Status
 from selftrain.refine.tasks.task import Kind, RefineTask
 from selftrain.refine.texts import one_line

@@ -6,7 +6,7 @@ They are kept and shown. They decide nothing, and nobody checks them.
 import re
 from collections.abc import Sequence
 
-from selftrain.refine.forward.wording import invariant_names
+from selftrain.refine.forward.invariants import invariant_names
 from selftrain.refine.tasks.task import RefineTask
 from selftrain.refine.texts import one_line
 

@@ -12,7 +12,8 @@ from statistics import median
 from selftrain.config.refine import Arm
 from selftrain.files import Row
 from selftrain.refine.critic.review import How
-from selftrain.refine.forward.wording import Wording, invariant_names
+from selftrain.refine.forward.invariants import invariant_names
+from selftrain.refine.forward.wording import Wording
 from selftrain.refine.gate.evidence import SECOND, GateReport, Status
 from selftrain.refine.tasks.task import RefineTask
 from selftrain.refine.trace import Fate, Role, Step

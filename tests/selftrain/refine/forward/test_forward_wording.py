@@ -10,13 +10,8 @@ from selftrain.config import ModelConfig
 from selftrain.models import load_tokenizer
 from selftrain.prompts import solve_prompt
 from selftrain.refine.critic.review import Edit
-from selftrain.refine.forward.wording import (
-    MAIN_HEAD,
-    Wording,
-    first_prompt,
-    invariant_names,
-    revision_prompt,
-)
+from selftrain.refine.forward.invariants import invariant_names
+from selftrain.refine.forward.wording import MAIN_HEAD, Wording, first_prompt, revision_prompt
 from selftrain.refine.tasks.task import Example, Growth, Invariant, Kind, RefineTask
 
 F = "def f(x: int, a=17):\n    return x + a == 30"

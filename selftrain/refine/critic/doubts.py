@@ -1,114 +1,22 @@
-"""The words by which models name a field, a verdict and the parts of an edit, and the few that may
-stand beside a pass. What is not known here is taken at its worst: a name is none, a word a doubt.
-Only a reason, whose words are free, is searched for doubts.
+"""What may stand beside a pass, and what takes it back.
+
+A word that is not known here is a doubt; only a reason, whose words are free, is searched for
+doubts.
 """
 
 import re
 
-from selftrain.refine.critic.review import Edit, Field, FieldVerdict
-from selftrain.refine.texts import one_line
+from selftrain.refine.critic.names import (
+    FIELD_KEYS,
+    PASS_KEYS,
+    VERDICT_KEYS,
+    key_named,
+    set_of,
+    verdict_of,
+    words_of,
+)
+from selftrain.refine.critic.review import FieldVerdict
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-VERDICT_KEYS = frozenset(
-    [
-        "verdict",
-        "status",
-        "result",
-        "judgement",
-        "judgment",
-        "decision",
-        "assessment",
-        "outcome",
-        "value",
-    ]
-)
-"""Keys of a verdict."""
-PASS_KEYS = frozenset(("pass", "passed", "passes", "ok"))
-"""Keys whose value says whether a field passes."""
-EDITS_KEYS = frozenset(
-    [
-        "edits",
-        "edit",
-        "changes",
-        "change",
-        "suggestions",
-        "suggestion",
-        "recommendations",
-        "recommendation",
-        "fixes",
-        "fix",
-        "actions",
-        "action",
-        "advice",
-        "issues",
-        "issue",
-        "problems",
-        "problem",
-        "bugs",
-        "bug",
-        "improvements",
-        "improvement",
-        "todo",
-    ]
-)
-FIELD_KEYS = frozenset(["field", "name", "category", "criterion", "aspect", "dimension"])
-"""Keys of a field's name, where a list holds the fields."""
-LOCATION_KEYS = frozenset(["location", "loc", "where", "line", "lines", "position", "place"])
-ACTION_KEYS = frozenset(
-    [
-        "action",
-        "edit",
-        "change",
-        "fix",
-        "suggestion",
-        "description",
-        "what",
-        "instruction",
-        "how",
-        "text",
-    ]
-)
-_FIELDS = {
-    Field.correctness: "correctness|correct|functional correctness|logic",
-    Field.format: (
-        "format|formatting|input output format|input and output format|i o format|io format|"
-        "input output|i o|io|input format|output format|input output formatting"
-    ),
-    Field.efficiency: (
-        "efficiency|efficient|performance|complexity|time complexity|space complexity|runtime|"
-        "time efficiency|speed"
-    ),
-    Field.completeness: (
-        "completeness|complete|coverage|edge cases|edge case coverage|edge case handling"
-    ),
-}
-_FIELD_NAMED = {name: field for field, names in _FIELDS.items() for name in names.split("|")}
-_PASSES = frozenset(
-    ["pass", "passed", "passes", "passing", "ok", "okay", "yes", "true", "correct", "✅", "✓", "✔"]
-)
-_FAILS = frozenset(
-    [
-        "fail",
-        "failed",
-        "fails",
-        "failing",
-        "no",
-        "false",
-        "incorrect",
-        "wrong",
-        "❌",
-        "✗",
-        "✘",
-        "×",
-        "needs-work",
-        "not-ok",
-    ]
-)
-_FAILS_BEFORE_MORE = re.compile(r"(?:fail(?:s|ed|ing)?|incorrect|needs work|❌|✗|✘)(?![\w/|])")
 _NOTHING = frozenset(
     [
         "",
@@ -142,7 +50,7 @@ _FRIENDLY = re.compile(
     r"|(?:in|as) (?:the )?(?:json|requested)(?: json)? format|as (?:expected|requested|asked)"
     r"|(?:solves|solved) the (?:problem|task)|i hope (?:this|that|it) helps)\b"
 )
-_HARMLESS = _set(
+_HARMLESS = set_of(
     "4 a all also an analysis and are assessment at based candidate cases clean clear code"
     " complete completely correct correctly course covered covers done each edge edits efficient"
     " efficiently evaluation every excellent explanation fast feedback field fields final fine"
@@ -154,7 +62,7 @@ _HARMLESS = _set(
 )
 """What a friendly sentence beside a pass is made of: no word that denies, supposes, quotes or tells
 what a program does. That an honest pass is read as none is the smaller mistake."""
-_ANNOUNCES = _set(
+_ANNOUNCES = set_of(
     "assessment evaluation feedback json result results review summary verdict verdicts"
 )
 """One of these is in what leads to a review; without it, what follows is something else's."""
@@ -184,7 +92,7 @@ _ASKING = re.compile(r"\b(?:edits?|actions?|advice|faults?|defects?|problems?|to
 _MARK = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(?:%|(?:/|out of|of)\s*(\d+(?:\.\d+)?))?(?!\w)")
 _FULL_MARKS = (10, 100)
 _COUNTING_KEYS = frozenset(["id", "index", "number", "weight"])
-_REVIEW_KEYS = VERDICT_KEYS | _set(
+_REVIEW_KEYS = VERDICT_KEYS | set_of(
     "aspects assessments categories criteria critique dimensions edits evaluation evaluations"
     " feedback fields final overall report response results review reviews scores summary verdicts"
 )
@@ -194,67 +102,29 @@ _KNOWN_KEYS = (
     | PASS_KEYS
     | FIELD_KEYS
     | _COUNTING_KEYS
-    | _set(
+    | set_of(
         "all comment comments confidence description details explanation justification mark note"
         " notes passing rating rationale reason reasoning reasons score why"
     )
 )
 """What keys of a text beside a pass are made of. Any other may deny it, as `is_old` does."""
-_CHOICE = re.compile(r"\bpass\b.{1,12}\bfail\b|\bfail\b.{1,12}\bpass\b", re.DOTALL)
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_MARKS = "*_`\"'“”‘’ \t.,;:!()[]-–—\ufe0f"
-_NUMBER = re.compile(r"^\(?\d{1,2}[.):]?\s+")
-_PLACE = re.compile(
-    r"(?:(?:in|at|on)\s+)?(?:the\s+)?((?:lines?|loops?|functions?|methods?|def|return|signature"
-    r"|body|head|imports?|`[^`]{1,60}`)\b[^:–—]{0,60}?)\s*(?::|\s[-–—])\s+(?=\S)",
-    re.IGNORECASE,
-)
-
-
-def field_named(text: str) -> Field | None:
-    """Give the field that a text names, whatever its case, marks and number; None for any other."""
-    if len(text) > 60:
-        return None
-    plain = _NUMBER.sub("", text.strip(_MARKS + "#|>"))
-    return _FIELD_NAMED.get(_words(plain))
-
-
-def key_named(text: str) -> str:
-    """Write a key in lower case, without marks."""
-    return text.strip(_MARKS).lower()
-
-
-def verdict_of(text: str) -> FieldVerdict:
-    """Give the verdict that a text is. More than one word is a verdict only where it fails."""
-    plain = one_line(text.lower().strip(_MARKS))
-    words = frozenset(word for piece in plain.split() if (word := piece.strip(_MARKS)))
-    if plain in _PASSES or (words and words <= _PASSES):
-        return FieldVerdict.passed
-    if plain.replace(" ", "-") in _FAILS or _FAILS_BEFORE_MORE.match(plain):
-        return FieldVerdict.failed
-    return FieldVerdict.unknown
-
-
-def is_choice(text: str) -> bool:
-    """Tell whether a text offers both verdicts, as the template of a reply does."""
-    return _CHOICE.search(text.lower()) is not None
 
 
 def asks_nothing(text: str) -> bool:
     """Tell whether what stands in the place of an edit says that there is none."""
-    return says_none(text) or _words(text) in _FALSE
+    return says_none(text) or words_of(text) in _FALSE
 
 
 def says_none(text: str) -> bool:
     """Tell whether a text behind a pass says that there is nothing more."""
-    words = _words(text)
+    words = words_of(text)
     return words in _NOTHING or _NO_DOUBT.fullmatch(words) is not None
 
 
 def is_harmless(text: str) -> bool:
     """Tell whether a text beside a pass takes nothing back: it is friendly words and no others."""
     plain = _FRIENDLY.sub(" ", _NO_DOUBT.sub(" ", _END_TOKEN.sub(" ", text.lower())))
-    return _PLAIN.fullmatch(plain) is not None and _words_of(plain) <= _HARMLESS
+    return _PLAIN.fullmatch(plain) is not None and _each_word(plain) <= _HARMLESS
 
 
 def leads_to_review(text: str) -> bool:
@@ -263,10 +133,10 @@ def leads_to_review(text: str) -> bool:
         return False
     *_, last = ["", *(line for line in text.lower().splitlines() if _WORD.search(line))]
     lead = _SENTENCE_ENDS.split(last.rstrip(" *_#|"))[-1]
-    return not _words_of(lead) or not _ANNOUNCES.isdisjoint(_words_of(lead))
+    return not _each_word(lead) or not _ANNOUNCES.isdisjoint(_each_word(lead))
 
 
-def _words_of(text: str) -> set[str]:
+def _each_word(text: str) -> set[str]:
     return {re.sub(r"['’]s$", "", word) for word in _WORD.findall(text)}
 
 
@@ -277,13 +147,13 @@ def _has_doubt(text: str) -> bool:
 
 def asks_for_more(key: str) -> bool:
     """Tell whether a key names what is wrong or what to do: `needs_changes`, `bugs found`."""
-    words = _words(key)
+    words = words_of(key)
     return _ASKING.search(words) is not None or _has_doubt(words)
 
 
 def holds_review(key: str) -> bool:
     """Tell whether what holds fields is a review under this key; a list's entries have none."""
-    return _REVIEW_KEYS.issuperset(_words(key).split())
+    return _REVIEW_KEYS.issuperset(words_of(key).split())
 
 
 def takes_back(key: str, text: str) -> bool:
@@ -296,7 +166,7 @@ def takes_back(key: str, text: str) -> bool:
         return False
     if asks_for_more(key):
         return not asks_nothing(text)
-    if not key or not _KNOWN_KEYS.issuperset(_words(key).split()):
+    if not key or not _KNOWN_KEYS.issuperset(words_of(key).split()):
         return True
     mark = _MARK.match(text)
     if mark is not None and (mark[2] is not None or mark.end() == len(text)):
@@ -304,20 +174,3 @@ def takes_back(key: str, text: str) -> bool:
         return key_named(key) not in _COUNTING_KEYS and float(mark[1]) not in most
     is_no = verdict_of(text) is FieldVerdict.failed
     return is_no or (_has_doubt(text) and not asks_nothing(text))
-
-
-def _words(text: str) -> str:
-    """Write a text as its words alone, in lower case."""
-    return re.sub(r"[\W_]+", " ", _CAMEL.sub(" ", text).lower()).strip()
-
-
-def edit_of(text: str) -> Edit:
-    """Split a text such as `line 3: use a set` in its place and what to do there."""
-    text = plain(text)
-    found = _PLACE.match(text)
-    return Edit("", text) if found is None else Edit(found[1].strip("` "), text[found.end() :])
-
-
-def plain(text: str) -> str:
-    """Write a text in one line, without letters that cannot be printed."""
-    return one_line("".join(letter if letter.isprintable() else " " for letter in text))
