@@ -3,16 +3,19 @@
 Sources and replies are dropped or stream by, so memory grows with tasks and arms alone.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 from selftrain.config.refine import Arm
 from selftrain.errors import RunError
-from selftrain.files import read_rows
+from selftrain.files import Row, read_rows
 from selftrain.refine.tasks.task import RefineTask
 from selftrain.refine.trace import Role, Step, Stop, Used, result_from_row, step_from_row
+
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,7 @@ def read_results(
     Raises RunError where the file is not of these arms and tasks, or has rows without a score.
     """
     found: dict[str, dict[str, Ended]] = {arm: {} for arm in arms}
-    for row in read_rows(path):
-        one = result_from_row(row)
+    for one in _records(path, result_from_row):
         if one.arm not in found or one.task_id in found[one.arm] or one.solved is None:
             raise _not_of_these(path, f"task {one.task_id!r} in the arm {one.arm}")
         found[one.arm][one.task_id] = Ended(
@@ -62,7 +64,7 @@ def read_refinements(
 
     Raises RunError where the file is not of these arms and tasks.
     """
-    steps = map(step_from_row, read_rows(path))
+    steps = _records(path, step_from_row)
     for (arm, task_id), refinement in groupby(steps, key=lambda step: (step.arm, step.task_id)):
         if arm not in arms or task_id not in task_ids:
             raise RunError(
@@ -70,6 +72,19 @@ def read_refinements(
                 "it and the results beside it, and start the same command again."
             )
         yield list(refinement)
+
+
+def _records(path: Path, from_row: Callable[[Row], Record]) -> Iterator[Record]:
+    """Stream the records of a file. Raises RunError where a row is none of them."""
+    for number, row in enumerate(read_rows(path), start=1):
+        try:
+            record = from_row(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RunError(
+                f"{path}, line {number}: damaged ({error!r}). Remove it and the results beside it, "
+                "and start the same command again: no model is asked twice."
+            ) from None
+        yield record
 
 
 def _not_of_these(path: Path, what: str) -> RunError:

@@ -9,6 +9,7 @@ either.
 import base64
 import binascii
 import json
+import keyword
 import pickletools
 import zlib
 from dataclasses import dataclass
@@ -149,12 +150,18 @@ def _func_name(row: Row, where: str) -> str:
     if isinstance(metadata, str):
         metadata = _json(metadata, "metadata", where)
     name = metadata.get("func_name") if isinstance(metadata, dict) else None
-    if not isinstance(name, str) or not name.isidentifier():
+    if not isinstance(name, str) or not _is_method_name(name):
         raise UsageError(
             f"{where}: metadata names no func_name ({name!r:.60}), the method that is called. Give "
             'it as {"func_name": "name"}.'
         )
     return name
+
+
+def _is_method_name(name: str) -> bool:
+    """Tell whether a function of that name can stand beside its class and call its method."""
+    is_name = name.isidentifier() and not keyword.iskeyword(name)
+    return is_name and name != "Solution" and not name.startswith("__")
 
 
 def _call(test: _Test, where: str) -> tuple[list[object], object]:
@@ -246,6 +253,6 @@ def _pickled_text(data: bytes) -> str | None:
 def _json(text: str, key: str, where: str) -> object:
     try:
         found: object = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, MemoryError):
         raise UsageError(f"{where}: {key} is {text!r:.60}, which is no JSON. Correct it.") from None
     return found

@@ -4,6 +4,8 @@ Which kind a row is, is told by its keys (rows.py). Nothing is run, and no model
 """
 
 import difflib
+import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,10 +17,12 @@ from puzzles.jsonl import read_objects
 from selftrain.config import Config
 from selftrain.downloads import humaneval
 from selftrain.errors import UsageError
+from selftrain.files import Row
 from selftrain.refine.tasks.functions import function_task
 from selftrain.refine.tasks.held_out import puzzle_task
 from selftrain.refine.tasks.rows import id_of, maker_of
 from selftrain.refine.tasks.task import Built, HiddenTests, RefineTask
+from selftrain.refine.texts import is_encodable
 from selftrain.seeds import derive_seed
 
 PUZZLES = "puzzles"
@@ -90,7 +94,8 @@ def _drafts(source: str, held_out: Sequence[Puzzle]) -> list[_Draft]:
             )
             for task_id, one in humaneval().items()
         ]
-    path = Path(source.removeprefix(f"{HUMANEVAL}:")).expanduser()
+    # Not Path.expanduser, which raises where there is no such user.
+    path = Path(os.path.expanduser(source.removeprefix(f"{HUMANEVAL}:")))
     if not source.startswith(f"{HUMANEVAL}:") and not path.exists():
         close = difflib.get_close_matches(source.lower(), WORDS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -103,12 +108,18 @@ def _drafts(source: str, held_out: Sequence[Puzzle]) -> list[_Draft]:
 
 def _of_file(path: Path) -> list[_Draft]:
     try:
-        return [
-            _Draft(id_of(row, where), where, partial(maker_of(row, where), row, where))
-            for where, row in read_objects(path)
-        ]
+        return [_draft_of(row, where) for where, row in read_objects(path)]
     except PuzzleFileError as error:
         raise UsageError(str(error)) from None
+
+
+def _draft_of(row: Row, where: str) -> _Draft:
+    if not is_encodable(json.dumps(row, ensure_ascii=False)):
+        raise UsageError(
+            f"{where}: it holds half a surrogate pair, which can neither be sent nor written. Take "
+            "it out."
+        )
+    return _Draft(id_of(row, where), where, partial(maker_of(row, where), row, where))
 
 
 def _note(draft: _Draft, where_of: dict[str, str]) -> None:

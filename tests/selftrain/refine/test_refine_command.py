@@ -11,7 +11,7 @@ from refine_script import ALL_PASS, Script, block
 from selftrain import models
 from selftrain.cli import main
 from selftrain.config_file import load_config
-from selftrain.errors import UsageError
+from selftrain.errors import RunError, UsageError
 from selftrain.files import read_rows, write_rows
 from selftrain.refine.refine import refine
 
@@ -121,3 +121,17 @@ def test_what_contradicts_is_one_sentence(
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert said in error.lower() or said in error
     assert not (tmp_path / "folder" / "run.json").exists()
+
+
+DAMAGED = [("trace.jsonl", "{}"), ("trace.jsonl", "3"), ("results.jsonl", '{"arm": ')]
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGED)
+def test_a_damaged_file_is_one_sentence(
+    start: Start, tmp_path: Path, name: str, damage: str
+) -> None:
+    start("refine.arms=[forward,self_critic]")
+    with (tmp_path / "folder" / name).open("a") as file:
+        file.write(f"{damage}\n")
+    with pytest.raises(RunError, match=rf"{name}, line \d+: damaged"):
+        start("refine.arms=[forward,self_critic]")

@@ -146,6 +146,16 @@ def test_a_method_becomes_a_function_that_calls_it() -> None:
         ({"public_test_cases": json.dumps(CALLS)}, "metadata names no func_name"),
         ({"public_test_cases": json.dumps(CALLS), "metadata": "{"}, "metadata is '{', which is no"),
         ({"platform": 3}, "platform is 3"),
+        *(
+            (
+                {
+                    "public_test_cases": json.dumps(CALLS),
+                    "metadata": json.dumps({"func_name": name}),
+                },
+                "metadata names no func_name",
+            )
+            for name in ("class", "Solution", "__init__", "a b")
+        ),
     ],
 )
 def test_a_row_that_is_wrong_is_told_by_file_line_and_key(changed: Row, found: str) -> None:

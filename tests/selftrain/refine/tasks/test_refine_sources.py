@@ -165,3 +165,17 @@ def test_a_word_that_is_no_source_is_told_which_are(entry: str, hint: str | None
     with pytest.raises(UsageError, match=f"refine.tasks: {said}") as caught:
         read_tasks(config_of(entry), [])
     assert str(caught.value).endswith(f"Did you mean {hint!r}?" if hint else "Check the path.")
+
+
+@pytest.mark.parametrize("key", ["task_id", "prompt", "category", "difficulty", "something"])
+def test_half_a_surrogate_pair_is_refused_by_file_and_line(tmp_path: Path, key: str) -> None:
+    row = {"task_id": "a", "prompt": PROMPT, "entry_point": "one", "test": TEST}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(row | {key: "\ud800"}))
+    with pytest.raises(UsageError, match=r"a\.jsonl, line 1.*surrogate"):
+        read_tasks(config_of(path), [])
+
+
+def test_the_home_of_nobody_is_no_such_file() -> None:
+    with pytest.raises(UsageError, match="there is no such file"):
+        read_tasks(config_of("~nosuchuser/x"), [])
