@@ -7,6 +7,7 @@ from pathlib import Path
 
 from selftrain.config import Config, ModelConfig
 from selftrain.errors import UsageError
+from selftrain.refine.arms import left_out, reference, ways_of
 
 _OF_SERVERS = (
     "api",
@@ -103,25 +104,28 @@ def _refuse_undecided(config: Config, path: Path) -> None:
 def _refuse_refinement(config: Config, path: Path) -> None:
     """Refuse arms that lack a part, and teaching what is not ours to teach."""
     c = config.refine
-    if c.critic == "rules" and "critic_code" in c.arms and "arms" in c.model_fields_set:
-        raise UsageError(
-            f"{path}: refine.arms holds critic_code, but refine.critic is rules, a program that "
-            "asks for no calls. Leave the arm out, or name a model."
-        )
+    ways = ways_of(c)
+    if not ways:
+        why = "; ".join(f"{arm}: {reason}" for arm, reason in left_out(c).items())
+        raise UsageError(f"{path}: refine.arms holds nothing to be done ({why}). Name another arm.")
     if c.enabled and config.curate.verdicts != "verified":
         raise UsageError(
             f"{path}: refine.enabled tries unsolved puzzles until a pair is verified, but "
             f"curate.verdicts={config.curate.verdicts} takes pairs whatever their verdict. Leave "
             "one of them out."
         )
-    redraws = [arm for arm in c.arms if arm.startswith("resample")]
-    if redraws and not set(c.arms) - {"forward", *redraws}:
+    if ways[-1].resamples and reference(ways) is None:
         raise UsageError(
-            f"{path}: refine.arms holds {redraws[0]}, which has the tokens of an arm that revises, "
-            "and there is none. Add one, such as critic."
+            f"{path}: refine.arms holds {ways[-1].name}, which has the tokens of an arm that "
+            "revises, and there is none. Add one, such as critic."
         )
     if c.teach and (config.model.server or config.solve.model or c.wording != "continue"):
         raise UsageError(
             f"{path}: refine.teach fine-tunes the model in `model` to go on with text, so "
             "model.server and solve.model must be null and refine.wording must be continue."
+        )
+    if c.teach and config.solve.num_few_shot > 0:
+        raise UsageError(
+            f"{path}: refine.teach fine-tunes on prompts without solved puzzles before them, but "
+            f"solve.num_few_shot is {config.solve.num_few_shot}. Set it to 0."
         )

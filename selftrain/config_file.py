@@ -45,7 +45,12 @@ def save_config(config: Config, path: Path) -> None:
 def differences(ours: Config, theirs: Config) -> list[str]:
     """List the settings in which two configurations differ, each as `key theirs, now ours`."""
     mine, other = _flat(ours.model_dump(mode="json")), _flat(theirs.model_dump(mode="json"))
-    return [f"{key} {other[key]}, now {mine[key]}" for key in mine if mine[key] != other[key]]
+    # A model has keys of its own where the other names none.
+    return [
+        f"{key} {other.get(key, 'not set')}, now {mine.get(key, 'not set')}"
+        for key in {**mine, **other}
+        if mine.get(key) != other.get(key)
+    ]
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:

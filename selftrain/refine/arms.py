@@ -21,7 +21,7 @@ class Way:
     """Whether a machine checks candidates."""
     updates: bool = True
     """Whether the first candidate is followed by others."""
-    redraws: bool = False
+    resamples: bool = False
     """Whether these are drawn anew from the first prompt, instead of being revisions."""
     until_accepted: bool = False
     """Whether it ends with the first candidate that the gate accepts, though there is a critic."""
@@ -31,8 +31,8 @@ WAYS: dict[Arm, Way] = {
     way.name: way
     for way in (
         Way("forward", updates=False),
-        Way("resample", gate=True, redraws=True),
-        Way("resample_no_gate", redraws=True),
+        Way("resample", gate=True, resamples=True),
+        Way("resample_no_gate", resamples=True),
         Way("self_critic", critic="forward", gate=True),
         Way("critic", critic="configured", gate=True),
         Way("critic_code", critic="configured", code=True, gate=True),
@@ -68,7 +68,7 @@ def ways_of(config: RefineConfig) -> list[Way]:
     """Give the arms in the order in which they are done: those that draw again come last."""
     no_others = left_out(config)
     names = dict.fromkeys(name for name in config.arms if name not in no_others)
-    return sorted((WAYS[name] for name in names), key=lambda way: way.redraws)
+    return sorted((WAYS[name] for name in names), key=lambda way: way.resamples)
 
 
 def reference(ways: Sequence[Way]) -> Way | None:

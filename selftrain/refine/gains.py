@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from selftrain.config.refine import Arm
 from selftrain.files import Row, read_rows
 from selftrain.judge import Judged
 from selftrain.refine.arms import WAYS
@@ -15,7 +16,7 @@ from selftrain.refine.in_rounds import RETRIED, Retried
 from selftrain.refine.trace import Role, Stop
 from selftrain.run_directory import RoundDirectory
 
-NAMES = ("refined", "drawn_again")
+NAMES = ("refined", "resampled")
 """The two things that become of an unsolved puzzle, as metrics name them."""
 
 
@@ -72,9 +73,9 @@ def count_gains(retried: Iterable[Retried], examples: set[tuple[str, int]]) -> d
     return gains
 
 
-def name_of(arm: str) -> str:
+def name_of(arm: Arm) -> str:
     """Name what became of a puzzle in an arm."""
-    return NAMES[any(way.redraws for way in WAYS.values() if way.name == arm)]
+    return NAMES[WAYS[arm].resamples]
 
 
 def _is_in(judged: Judged | None, examples: set[tuple[str, int]]) -> bool:

@@ -40,18 +40,18 @@ def refine(
 ) -> list[Refined]:
     """Refine each task in one arm's way, in order.
 
-    `budgets` are tokens by task id, for all calls of a task; an arm that draws again needs them.
+    `budgets` are tokens by task id, for all calls of a task; `resample` needs them.
     `firsts` are first candidates by task id, where these were written before and cost no more.
     `advance` is told parts of a task, which come to 1 when it ends. Raises `judge.JudgeError`, and
     what a sampler raises; nothing that a model writes does.
     """
     states = [State(task, way, (budgets or {}).get(task.task_id)) for task in tasks]
     # How often a task is drawn within a budget, nobody knows before.
-    most = math.inf if way.redraws and budgets else most_calls(way, means)
+    most = math.inf if way.resamples and budgets else most_calls(way, means)
     means = replace(means, advance=lambda count: advance(count / most))
     iteration = 0
     while going := [one for one in states if one.stop is None]:
-        if iteration > 0 and not way.redraws:
+        if iteration > 0 and not way.resamples:
             probe(going, means, iteration)
             review(going, means, iteration)
             collect_edits(going, means)
@@ -136,11 +136,11 @@ def collect_edits(states: Sequence[State], means: Means) -> None:
             one.end(Stop.all_pass)
             continue
         asked = list(one.review.edits) if one.review else []
-        # Without a critic there is no other gradient, in the paper's mode either.
-        if not is_paper or one.review is None:
-            failures = one.report.failures if one.report is not None else ()
+        if not is_paper:
             asked += map(as_edit, one.rejected)
-            asked = asked or [as_edit(failure) for failure in failures]
+        # Without a critic there is no other gradient, in the paper's mode either.
+        if not asked and (not is_paper or one.review is None):
+            asked += map(as_edit, one.report.failures if one.report is not None else ())
         one.edits = distinct(asked)
         if not one.edits:
             one.end(Stop.no_gradient)
@@ -164,7 +164,7 @@ def write(states: Sequence[State], means: Means, iteration: int) -> None:
     c = means.config
     prompts = [
         first_prompt(one.task, c.wording, means.few_shot)
-        if iteration == 0 or one.way.redraws
+        if iteration == 0 or one.way.resamples
         else revision_prompt(one.task, one.source, one.edits, c.wording, means.few_shot)
         for one in states
     ]
@@ -217,5 +217,5 @@ def critic_of(states: Sequence[State], means: Means) -> Speaker | None:
 
 def seed_of(one: State, means: Means, role: Role, iteration: int) -> int:
     """Derive the seed of a call; a first candidate has the same in all arms."""
-    kind = "redraw" if one.way.redraws and iteration > 0 else role
+    kind = "resample" if one.way.resamples and iteration > 0 else role
     return derive_seed(means.seed, *means.place, kind, one.task.task_id, iteration)

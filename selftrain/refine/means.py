@@ -35,7 +35,7 @@ class Means:
     """Solved puzzles that a text to go on with begins with."""
     seed: int
     """Seed of the run."""
-    place: tuple[int | str, ...] = ("refine",)
+    place: tuple[int | str, ...]
     """From which each call's own seed is derived, with role, task and iteration: no arm among them,
     so that arms that ask the same are told the same."""
     advance: Callable[[int], object] = lambda _: None
@@ -48,7 +48,7 @@ class Samplers:
 
     forward: LazySampler
     critic: LazySampler | None
-    """`refine.critic`, where it is a model of its own."""
+    """`refine.critic`, where it is a model of its own and not the forward model."""
 
     @classmethod
     def of(cls, x: Experiment, taught: Path | None) -> "Samplers":
@@ -59,11 +59,18 @@ class Samplers:
             else LazySampler(lambda: x.load(taught), x.bill)
         )
         critic = x.config.refine.critic
-        own = None if isinstance(critic, str) else critic
-        return cls(
-            forward,
-            None if own is None else LazySampler(lambda: x.load_other(own), x.bill),
-        )
+        is_forward = taught is None and critic == (x.config.solve.model or x.config.model)
+        if isinstance(critic, str) or is_forward:
+            return cls(forward, None)
+        return cls(forward, LazySampler(lambda: x.load_other(critic), x.bill))
+
+    def reach(self) -> None:
+        """Load the critic's model: a wrong name should end a comparison at once, not after arms.
+
+        Raises UsageError or RunError.
+        """
+        if self.critic is not None:
+            _ = self.critic.context_tokens
 
     def release(self) -> None:
         """Give their memory back."""
@@ -88,7 +95,7 @@ def means_of(
     forward = OnceSampler(calls, "forward", samplers.forward, _together(model))
     message = Message() if c.wording == "message" else None
     own = critic_speaker(c, forward)
-    configured: Speaker | None = own if c.critic == "self" else None
+    configured: Speaker | None = None if c.critic == "rules" else own
     if samplers.critic is not None and not isinstance(c.critic, str):
         other = OnceSampler(calls, "critic", samplers.critic, _together(c.critic))
         configured = critic_speaker(c, other)

@@ -127,6 +127,8 @@ def compare(
     taught = teach(x, directory) if x.config.refine.teach else None
     samplers = Samplers.of(x, taught)
     means = means_of(x, samplers, calls)
+    if len(calls) == 0:
+        samplers.reach()
     ways = ways_of(x.config.refine)
     spent: list[Refined] = []
     refined: list[Refined] = []
@@ -153,7 +155,7 @@ def run_arm(
     """Refine all tasks in one arm's way, shard by shard, unless that is done."""
     base = reference(ways_of(x.config.refine))
     # What may be drawn again depends on what was spent there.
-    part = f"{way.name}-as-{base.name}" if way.redraws and base else way.name
+    part = f"{way.name}-as-{base.name}" if way.resamples and base else way.name
     here, size = directory.under_way(part, f"arm {way.name}"), x.config.refine.shard_size
     refined: list[Refined] = []
     for shard, start in enumerate(range(0, len(tasks), size)):
@@ -192,7 +194,7 @@ def score_all(
 
 def budgets_of(way: Way, spent: Sequence[Refined]) -> Mapping[str, int] | None:
     """Give an arm that draws again with the gate what was spent, task by task."""
-    if not (way.redraws and way.gate):
+    if not (way.resamples and way.gate):
         return None
     return {one.result.task_id: one.result.num_tokens for one in spent}
 
@@ -203,7 +205,7 @@ def within(way: Way, means: Means, spent: Sequence[Refined]) -> Means:
     As often on every task, whatever the draws turn out to be: that few tokens were spent on a task
     tells that its first candidate passed, and a draw that crosses a budget is a long one.
     """
-    if not way.redraws or way.gate:
+    if not way.resamples or way.gate:
         return means
     firsts = sum(asked.used.total for one in spent for asked in one.steps[0].calls.values())
     total = sum(one.result.num_tokens for one in spent)
@@ -213,5 +215,7 @@ def within(way: Way, means: Means, spent: Sequence[Refined]) -> Means:
 
 def _digest(tasks: Sequence[RefineTask], hidden: Sequence[HiddenTests]) -> str:
     """Hash tasks and hidden tests, so that a command goes on with the same only."""
-    text = json.dumps([[asdict(one) for one in tasks], [asdict(one) for one in hidden]])
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256()
+    for task, tests in zip(tasks, hidden, strict=True):
+        digest.update(json.dumps([asdict(task), asdict(tests)]).encode())
+    return digest.hexdigest()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from judge import FunctionProblem, Limits, TextProblem, Verdict
 from puzzles import Puzzle, instances
 from selftrain.judge import Judging
-from selftrain.refine.gate.evidence import fuel_in
+from selftrain.refine.gate.evidence import within
 from selftrain.refine.tasks.task import HiddenTests, RefineTask, head_and_rest, whole_source
 
 Answered = tuple[RefineTask, HiddenTests, str | None]
@@ -54,9 +54,7 @@ def score(
 
 def limits_of(task: RefineTask, hidden: HiddenTests, limits: Limits) -> Limits:
     """Give the limits of a task: its time, and room for tests longer than a program may be."""
-    seconds, problem = task.time_limit_seconds, hidden.problem
-    fuel = limits.fuel if seconds is None else fuel_in(seconds)
-    limits = replace(limits, fuel=fuel)
+    limits, problem = within(task.time_limit_seconds, limits), hidden.problem
     if isinstance(problem, FunctionProblem):
         size = _rounded(len(problem.test.encode()))
         return replace(

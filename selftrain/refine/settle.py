@@ -13,14 +13,17 @@ def settle(
 ) -> None:
     """Decide what becomes of a candidate, and whether its refinement ends with it."""
     one.first = one.first or candidate
-    is_revision = iteration > 0 and not one.way.redraws
+    is_revision = iteration > 0 and not one.way.resamples
     if is_revision and candidate.source is not None and candidate.source in one.seen:
+        if not one.way.gate:
+            one.best = candidate  # The last is the answer.
         one.end(Stop.no_change, candidate)
         return
     if candidate.no_source == FinishReason.PROMPT_TOO_LONG:
         one.end(Stop.too_long, candidate)
         return
-    one.seen.add(candidate.source or "")
+    if candidate.source is not None:
+        one.seen.add(candidate.source)
     fate = fate_of(one, candidate, report, c)
     if fate is not Fate.discarded:
         one.current, one.report, one.rejected = candidate, report, ()
@@ -41,7 +44,7 @@ def fate_of(one: State, candidate: Candidate, report: GateReport | None, c: Refi
         return Fate.best
     if one.current is None:
         return Fate.current
-    is_better = one.best is None and candidate.source is not None and not one.way.redraws
+    is_better = one.best is None and candidate.source is not None and not one.way.resamples
     return Fate.current if is_better and c.mode == "best" else Fate.discarded
 
 
@@ -56,7 +59,7 @@ def stop_of(one: State, iteration: int, c: RefineConfig) -> Stop | None:
     if one.is_spent():
         return Stop.tokens
     # What draws again within a budget goes on until that is used.
-    is_bounded = way.redraws and one.budget is not None
+    is_bounded = way.resamples and one.budget is not None
     return Stop.iterations if iteration >= c.iterations and not is_bounded else None
 
 

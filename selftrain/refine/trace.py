@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from selftrain.config.refine import Arm
 from selftrain.files import Format, Row
 from selftrain.refine.critic.probe import Probe
 from selftrain.refine.critic.review import Edit, FieldReview, FieldVerdict, How, Review
@@ -88,7 +89,7 @@ class Asked:
 class Step:
     """One iteration: what was asked for, what came, and what the gate said of it."""
 
-    arm: str
+    arm: Arm
     task_id: str
     iteration: int
     """0 is the first candidate."""
@@ -119,7 +120,7 @@ class Step:
 class Result:
     """What a task came to in an arm."""
 
-    arm: str
+    arm: Arm
     task_id: str
     source: str | None
     """The answer: the best candidate, or the first where the gate accepts none."""

@@ -18,7 +18,7 @@ from selftrain.report.blocks import (
 )
 from selftrain.report.reading import Run
 
-WAYS = {"refined": "refined", "drawn_again": "drawn again"}
+WAYS = {"refined": "refined", "resampled": "drawn again"}
 """What becomes of an unsolved puzzle, as metrics and as tables name it."""
 
 

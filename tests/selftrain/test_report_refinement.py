@@ -49,9 +49,9 @@ def said(blocks: tuple[Block, ...]) -> str:
 
 FIRST = {
     **way("refined", 40, 10, 20_000, 15_000, gate_passed=10, iterations=30),
-    **way("drawn_again", 20, 2, 40_000, gate_passed=2, tokens=18),
+    **way("resampled", 20, 2, 40_000, gate_passed=2, tokens=18),
 }
-EMPTY = {**way("refined", 0, 0, 0), **way("drawn_again", 0, 0, 0)}
+EMPTY = {**way("refined", 0, 0, 0), **way("resampled", 0, 0, 0)}
 
 
 def test_a_run_that_refines_nothing_has_no_section() -> None:
@@ -97,7 +97,7 @@ def test_a_difference_is_claimed_only_where_the_exact_test_shows_one() -> None:
     assert "refinement solved 10 of 40 (0.500 pairs for 1,000 tokens)" in text
     assert "drawing again 2 of 20 (0.050 pairs for 1,000 tokens)" in text
     assert "could not be shown to differ by Fisher's exact test (p = 0.3044)" in text
-    clear = {**way("refined", 40, 20, 20_000), **way("drawn_again", 20, 0, 40_000)}
+    clear = {**way("refined", 40, 20, 20_000), **way("resampled", 20, 0, 40_000)}
     assert "solved differ by Fisher's exact test (p < 0.0001)" in said(section(clear).blocks)
 
 
@@ -107,7 +107,7 @@ def test_rounds_are_added_up_for_the_test() -> None:
     assert len(table(section(FIRST, FIRST, EMPTY), 0).rows) == 6
 
 
-@pytest.mark.parametrize("way_there", ["refined", "drawn_again"])
+@pytest.mark.parametrize("way_there", ["refined", "resampled"])
 def test_with_one_way_alone_nothing_is_compared(way_there: str) -> None:
     one = {**EMPTY, **way(way_there, 40, 10, 20_000)}
     assert said(section(one).blocks) == ""

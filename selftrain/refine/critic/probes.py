@@ -8,7 +8,7 @@ own limits. Hidden tests are not at hand here, so that no candidate can find the
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge import (
     Case,
@@ -25,7 +25,7 @@ from puzzles.syntax import SyntaxFailure, parse, unparse
 from selftrain.judge import Judging
 from selftrain.refine.critic.loose import texts_in
 from selftrain.refine.critic.probe import Probe
-from selftrain.refine.gate.evidence import fuel_in
+from selftrain.refine.gate.evidence import within
 from selftrain.refine.reasoning import without_reasoning
 from selftrain.refine.tasks.task import Kind, RefineTask, whole_source
 from selftrain.refine.texts import is_encodable
@@ -183,10 +183,7 @@ def run_probes(
 
 
 def _program(task: RefineTask, source: str, call: str, limits: Limits) -> _Program:
-    seconds = task.time_limit_seconds
-    if seconds is not None:
-        fuel = fuel_in(seconds)
-        limits = replace(limits, fuel=fuel)
+    limits = within(task.time_limit_seconds, limits)
     whole = whole_source(task, source)
     if task.kind is not Kind.puzzle:
         return _Program(task.kind, whole, call, None, limits)

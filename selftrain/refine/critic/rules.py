@@ -78,6 +78,9 @@ def rules_review(task: RefineTask, source: str, report: GateReport | None) -> st
     """
     if report is not None and report.accepted:
         return _reply([])
+    if not source.strip():
+        whole = Edit(task.entry_point, "write the whole program")
+        return _reply([_Said(Field.completeness, whole)])
     tree_failure = _unparsed(source)
     if tree_failure is not None:
         return _reply([tree_failure])

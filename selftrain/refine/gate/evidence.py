@@ -1,8 +1,9 @@
 """What the gate found of one candidate: an invariant a row. Nothing is run here."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
+from judge import Limits
 from selftrain.files import Row
 
 SECOND = 20_000_000_000
@@ -14,6 +15,11 @@ MOST_FUEL = 2**63 - 1
 def fuel_in(seconds: float) -> int:
     """Give the instructions that native seconds allow, at least 1, and as many as the judge may."""
     return min(MOST_FUEL, max(1, round(seconds * SECOND)))
+
+
+def within(seconds: float | None, limits: Limits) -> Limits:
+    """Give the limits of a task that may take so many native seconds; None leaves them."""
+    return limits if seconds is None else replace(limits, fuel=fuel_in(seconds))
 
 
 class Status(StrEnum):

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from judge import Execution, Limits, Outcome
 from selftrain.judge import Judging
-from selftrain.refine.gate.evidence import fuel_in
+from selftrain.refine.gate.evidence import within
 from selftrain.refine.tasks.task import Kind, RefineTask, whole_source
 from selftrain.refine.texts import one_line
 from selftrain.verifier.tasks.from_functions import RUN_CALLS
@@ -164,9 +164,7 @@ def _one_by_one(runs: Sequence[Run], judging: Judging, second: bool) -> list[Ran
 
 def limits_of(run: Run, limits: Limits) -> Limits:
     """Give the limits of one run: the task's own time, where it has one, and room for inputs."""
-    seconds, limits = run.task.time_limit_seconds, with_room(limits)
-    if seconds is not None:
-        limits = replace(limits, fuel=fuel_in(seconds))
+    limits = within(run.task.time_limit_seconds, with_room(limits))
     return replace(limits, answer_bytes=_answer_bytes(run, limits))
 
 

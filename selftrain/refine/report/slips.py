@@ -82,7 +82,7 @@ def slips_of(
             slip = Slip(task.task_id, name, fates.detail)
             is_given = name == "examples" or name.startswith(DECLARED)
             if fates.has_failed and not fates.has_held:
-                if task.task_id in right:
+                if task.task_id in right and is_given:
                     refuted.append(slip)
                 elif is_given and task.kind is not Kind.puzzle:
                     never_held.append(slip)

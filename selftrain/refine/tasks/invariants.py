@@ -34,6 +34,13 @@ PREDICATE_NAMES = ("inputs", "answer")
 MAKE_NAMES = ("n",)
 
 
+GATES_OWN = (
+    *("parses", "signature", "imports", "streams", "solved", "examples"),
+    *("plain_answer", "resources", "same_answer", "hidden"),
+)
+"""Names of what the gate checks of every task."""
+
+
 def invariants_of(value: object, task: RefineTask, where: str) -> tuple[Invariant, ...]:
     """Read a row's invariants; raise UsageError, which names the file, the line and the key."""
     if not isinstance(value, list):
@@ -42,9 +49,13 @@ def invariants_of(value: object, task: RefineTask, where: str) -> tuple[Invarian
     for number, one in enumerate(value):
         place = f"{where}: invariants[{number}]"
         invariant = _invariant(_object(one, KEYS, place), task, place)
-        if invariant.name in found:
-            raise UsageError(f"{place}.name is {invariant.name!r}, as another's. Name each anew.")
-        found[invariant.name] = invariant
+        name = invariant.name.lower()
+        if name in found or name in GATES_OWN:
+            raise UsageError(
+                f"{place}.name is {invariant.name!r}, as another's or the gate's own. Name each "
+                "anew."
+            )
+        found[name] = invariant
     return tuple(found.values())
 
 

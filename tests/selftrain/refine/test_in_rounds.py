@@ -227,14 +227,14 @@ def test_the_funnel_counts_attempts_alone_and_all_that_is_solved(here: RoundDire
     assert outcomes == len(attempts) == ATTEMPTS * metrics["funnel/non_trivial"]
     assert metrics["cost/solution_tokens"] == sum(row["num_tokens"] for row in attempts)
     solved = {row["puzzle_id"] for row in attempts if row["passed"]}
-    gained = metrics["refine/refined/solved"] + metrics["refine/drawn_again/solved"]
+    gained = metrics["refine/refined/solved"] + metrics["refine/resampled/solved"]
     assert gained > 0
     assert metrics["funnel/solved"] == len(solved) + gained
 
 
 def test_metrics_say_what_the_file_holds(here: RoundDirectory) -> None:
     metrics = read_json(here.metrics)
-    for name, arm in (("refined", "self_critic"), ("drawn_again", "resample")):
+    for name, arm in (("refined", "self_critic"), ("resampled", "resample")):
         rows = [row for row in read_rows(here.refined) if row["result"]["arm"] == arm]
         used = [one for row in rows for one in row["result"]["used"].values()]
         tokens = sum(one["prompt"] + one["completion"] for one in used)
@@ -248,7 +248,7 @@ def test_metrics_say_what_the_file_holds(here: RoundDirectory) -> None:
               read_rows(here.refined)]  # fmt: skip
     total = sum(one["prompt"] + one["completion"] for one in critic)
     assert metrics["refine/refined/critic_tokens"] == total > 0
-    assert metrics["refine/drawn_again/critic_tokens"] == 0
+    assert metrics["refine/resampled/critic_tokens"] == 0
 
 
 def test_no_call_begins_beyond_the_tokens_of_a_puzzle(here: RoundDirectory) -> None:
@@ -338,7 +338,7 @@ def test_with_no_share_to_draw_again_all_are_refined_by_the_critic_named(
     done = RunDirectory(tmp_path / "run").round(1)
     rows = list(read_rows(done.refined))
     assert {row["result"]["arm"] for row in rows} == {"critic"}
-    assert read_json(done.metrics)["refine/drawn_again/pairs_per_1000_tokens"] is None
+    assert read_json(done.metrics)["refine/resampled/pairs_per_1000_tokens"] is None
     assert any(row["result"]["solved"] for row in rows)
 
 

@@ -40,6 +40,7 @@ def means_of(forward: Script) -> Means:
         count=lambda texts: [len(text.split()) for text in texts],
         few_shot=(),
         seed=0,
+        place=("refine",),
     )
 
 

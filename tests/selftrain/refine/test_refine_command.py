@@ -10,7 +10,7 @@ from refine_script import ALL_PASS, Script, block
 
 from selftrain import models
 from selftrain.cli import main
-from selftrain.config_file import load_config
+from selftrain.config_file import differences, load_config, save_config
 from selftrain.errors import RunError, UsageError
 from selftrain.files import read_rows, write_rows
 from selftrain.refine.refine import refine
@@ -100,7 +100,8 @@ def test_other_tasks_need_another_folder(start: Start, tmp_path: Path) -> None:
 
 
 WRONG = {
-    "asks for no calls": ["refine.critic=rules", "refine.arms=[forward,critic_code]"],
+    "asks for no calls": ["refine.critic=rules", "refine.arms=[critic_code]"],
+    "without solved puzzles before them": ["refine.teach=true", "refine.wording=continue"],
     "has the tokens of an arm that revises": ["refine.arms=[forward,resample]"],
     "refine.wording must be continue": ["refine.teach=true"],
     "takes pairs whatever their verdict": ["refine.enabled=true", "curate.verdicts=unverified"],
@@ -135,3 +136,26 @@ def test_a_damaged_file_is_one_sentence(
         file.write(f"{damage}\n")
     with pytest.raises(RunError, match=rf"{name}, line \d+: damaged"):
         start("refine.arms=[forward,self_critic]")
+
+
+CRITICS = ["self", "rules", "{name: other}", "{name: other, server: 'http://127.0.0.1:9/v1'}"]
+
+
+@pytest.mark.parametrize("critic", CRITICS)
+def test_what_a_folder_was_made_with_is_read_again(tmp_path: Path, critic: str) -> None:
+    config = load_config(None, [f"refine.critic={critic}"])
+    save_config(config, tmp_path / "config.yaml")
+    assert load_config(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(("before", "now"), [("rules", "{name: other}"), ("{name: other}", "self")])
+def test_another_kind_of_critic_needs_another_folder(before: str, now: str) -> None:
+    configs = [load_config(None, [f"refine.critic={critic}"]) for critic in (before, now)]
+    changed = differences(*configs)
+    assert changed and all(line.startswith("refine.critic") for line in changed)
+
+
+def test_a_critic_that_is_the_forward_model_is_loaded_once(start: Start, tmp_path: Path) -> None:
+    start("refine.arms=[forward,critic]", "refine.critic={name: 'builtin:tiny'}")
+    models = {row["model"] for row in read_rows(tmp_path / "folder" / "2-calls.jsonl")}
+    assert models == {"forward"}

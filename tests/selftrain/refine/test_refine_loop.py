@@ -54,6 +54,7 @@ def run(
         count=lambda texts: [len(text.split()) for text in texts],
         few_shot=(),
         seed=0,
+        place=("refine",),
     )
     budgets = None if budget is None else {task.task_id: budget}
     (done,) = refine(
@@ -221,6 +222,25 @@ def test_all_arms_begin_at_the_same_candidate_and_ask_with_the_same_seeds() -> N
     shortest = min(map(len, seeds))
     assert shortest >= 2
     assert all(one[0] == seeds[0][0] for one in seeds)
+
+
+def test_in_paper_mode_a_gate_without_a_critic_edits_what_is_there() -> None:
+    both = "import socket\n\n\ndef double(x):\n    return 2 * x"
+    forward = Script([block(WRONG), block(both), block(RIGHT)])
+    done = run("gate_no_critic", forward, mode="paper")
+    assert [[edit.location for edit in step.edits] for step in done.steps[1:]] == [["examples"]] * 2
+
+
+def test_without_a_gate_the_last_is_the_answer_though_it_was_written_before() -> None:
+    forward = Script([block(WRONG), block(RIGHT), block(WRONG)])
+    done = run("critic_no_gate", forward, Script([FAIL]), iterations=4)
+    assert (done.result.stop, done.result.source) == (Stop.no_change, f"{WRONG}\n")
+
+
+def test_a_program_that_reviews_passes_no_empty_reply() -> None:
+    forward = Script([UNUSABLE["empty"], block(RIGHT)])
+    done = run("critic_no_gate", forward, iterations=1)
+    assert (done.result.num_updates, done.result.source) == (1, f"{RIGHT}\n")
 
 
 def test_a_program_that_reviews_without_a_gate_is_told_nothing_of_it() -> None:

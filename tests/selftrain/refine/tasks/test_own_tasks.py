@@ -126,6 +126,8 @@ HOLDS: Row = {"name": "a", "predicate": "answer", "inputs": [[1]]}
         ({"invariants": [{**HOLDS, "predicat": "1"}]}, "Did you mean 'predicate'?"),
         ({"invariants": [{**HOLDS, "name": " "}]}, r"invariants\[0\].name is ' '"),
         ({"invariants": [HOLDS, HOLDS]}, r"invariants\[1\].name is 'a', as another's"),
+        ({"invariants": [{**HOLDS, "name": "A"}, HOLDS]}, r"invariants\[1\].name is 'a', as another's"),
+        ({"invariants": [{**HOLDS, "name": "imports"}]}, "or the gate's own"),
         ({"invariants": [{"name": "a"}]}, "neither 'predicate' nor 'growth'"),
         ({"invariants": [{**HOLDS, "inputs": []}]}, "a predicate but no 'inputs'"),
         ({"invariants": [{"name": "a", "growth": GROWTH, "inputs": [[1]]}]}, "no 'predicate'"),
