@@ -70,6 +70,5 @@ class RefineDirectory:
     def is_begun(self) -> bool:
         """Tell whether anything was made; until then the folder is nobody's."""
         return any(
-            path.exists()
-            for path in (self.taught.path, self.calls, self.path / "3-refined", self.results)
+            path.exists() for path in (self.taught.path, self.calls, self.path / "3-refined")
         )

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from selftrain.ablation.ablate import ablate
-from selftrain.claim import ABLATION, RUN, SWEEP, Work, claim, refuse_foreign
+from selftrain.claim import ABLATION, LEVER, REFINE, RUN, SWEEP, Work, claim, refuse_foreign
 from selftrain.cli import main
 from selftrain.config import Config
 from selftrain.config_file import load_config, save_config
 from selftrain.errors import RunError, UsageError
 from selftrain.files import write_json
+from selftrain.refine.refine import refine
 from selftrain.run import run
 from selftrain.run_directory import RunDirectory
 from selftrain.sweep import sweep
@@ -26,14 +27,16 @@ STAGES = {
     "a run": "round-000/metrics.json",
     "an ablation": "1-pools/seed-0/1-proposals.jsonl",
     "a sweep": "temperature-0.8.jsonl",
+    "a comparison of refinements": "2-calls.jsonl",
 }
 """A file of each kind of work, by the work's name."""
 START: dict[str, Callable[[Config, Path], int]] = {
     "a run": run,
     "an ablation": ablate,
     "a sweep": lambda config, folder: sweep(config, [0.8], folder),
+    "a comparison of refinements": refine,
 }
-OTHERS = list(permutations((RUN, ABLATION, SWEEP), 2))
+OTHERS = list(permutations((RUN, ABLATION, SWEEP, REFINE), 2))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -157,3 +160,9 @@ def test_what_is_for_runs_says_what_a_folder_holds_instead(
     assert main([command, str(tmp_path / "a"), *(["x"] if command == "why" else [])]) == 2
     assert "holds an ablation; its tables are in" in capsys.readouterr().err
     assert {path.name for path in (tmp_path / "a").iterdir()} == {"1-pools", "config.yaml"}
+
+
+def test_what_several_kinds_write_is_no_sign_of_one(tmp_path: Path) -> None:
+    for name in ("results.jsonl", "config.yaml", "run.json", "timings.jsonl", "log.txt"):
+        (tmp_path / name).write_text("{}")
+    assert not any(work.is_begun(tmp_path) for work in (RUN, ABLATION, LEVER, REFINE, SWEEP))

@@ -107,7 +107,7 @@ def test_a_process_that_fails_where_others_wait_for_it_ends_the_launch(
     assert orders["code"] == 1
     assert "selftrain: rank 1 of 2, on " in orders["error"]
     assert "RuntimeError: it is broken" in orders["error"]
-    assert "another process of this launch has ended" in orders["error"]
+    # Rank 0 says so too, where the launcher does not end it before.
 
 
 SMALL = (
