@@ -113,7 +113,8 @@ def results(solved: Mapping[str, str], **more: object) -> list[Result]:
 
 
 def folder(path: Path, some: Sequence[Result], steps: Sequence[Step] = ()) -> RefineDirectory:
-    """Make what publish reads."""
+    """Make what publish reads, in the folder of a comparison."""
+    write_rows(path / "2-calls.jsonl", [])
     write_rows(path / "results.jsonl", map(result_to_row, some))
     write_rows(path / "trace.jsonl", map(step_to_row, steps))
     return RefineDirectory(path)
