@@ -4,10 +4,10 @@ Each case runs in an instance of its own, as `__main__`. Exit status 0 is a norm
 compared line by line, white space at the ends of lines and of the text aside.
 """
 
+import ast
 from dataclasses import dataclass, replace
 
-from judge.engine import World
-from judge.pair import failure_of_g, read_answer, source_failure, timed
+from judge.pair import run_text, timed
 from judge.records import DEFAULT_LIMITS, Limits, Outcome, Verdict
 from judge.stack import deep
 
@@ -57,21 +57,14 @@ def judge_text(problem: TextProblem, source: str, limits: Limits = DEFAULT_LIMIT
 
 def judge_case(source: str, case: Case, limits: Limits) -> Verdict:
     """Run a program on one case."""
-    refused = source_failure(source, limits)
-    if refused is not None:
-        return Verdict(failure_of_g(refused), None, refused.detail, 0)
-    with World(limits) as world:
-        reply = world.call("run-text", source, case.input, limits.answer_bytes)
-        fuel = world.fuel_spent
-    answer = read_answer(reply, limits)
-    if answer is None:
-        return Verdict(failure_of_g(reply), None, reply.detail, fuel)
-    text = reply.tree
-    if not isinstance(text, str):
-        return Verdict(Outcome.crashed, answer.literal, "replied what is no text", fuel)
+    ran = run_text(source, case.input, limits)
+    if ran.answer is None:
+        assert ran.failure is not None
+        return Verdict(ran.failure, None, ran.detail, ran.fuel)
+    text = ast.literal_eval(ran.answer)
     if lines(text) == lines(case.output):
-        return Verdict(Outcome.passed, answer.literal, "", fuel)
-    return Verdict(Outcome.wrong_answer, answer.literal, difference(text, case.output), fuel)
+        return Verdict(Outcome.passed, ran.answer, "", ran.fuel)
+    return Verdict(Outcome.wrong_answer, ran.answer, difference(text, case.output), ran.fuel)
 
 
 def lines(text: str) -> list[str]:

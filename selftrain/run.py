@@ -87,6 +87,19 @@ def build(
     )
 
 
+def without_puzzles(config: Config, directory: RunDirectory) -> Experiment:
+    """Make an experiment in a folder that is claimed, whose tasks are no puzzles of its own."""
+    return Experiment(
+        config=config,
+        run=directory,
+        train=(),
+        held_out=(),
+        progress=Progress(directory.log),
+        load=lambda trained: models.load_sampler(config.model, trained),
+        load_other=lambda other: models.load_sampler(other),
+    )
+
+
 def _run(experiment: Experiment, gather: Gather) -> int:
     directory, say = experiment.run, experiment.progress.say
     say(f"{directory.path}: {'going on' if directory.is_begun() else 'a new run'}")

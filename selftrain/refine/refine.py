@@ -11,14 +11,12 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from selftrain import models
 from selftrain.claim import REFINE, claim, refuse_foreign, working_in
 from selftrain.config import Config
 from selftrain.config_file import save_config
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import Format, read_rows, write_rows
 from selftrain.judge import judging_in_evaluation
-from selftrain.progress import Progress
 from selftrain.provenance import command_line, provenance
 from selftrain.puzzle_source import read_splits
 from selftrain.refine.arms import Way, reference, ways_of
@@ -40,8 +38,7 @@ from selftrain.refine.trace import (
     result_to_row,
     step_to_row,
 )
-from selftrain.run import build
-from selftrain.run_directory import RunDirectory
+from selftrain.run import build, without_puzzles
 
 _MAY_CHANGE = ("refine.arms",)
 """Another arm is done beside those that are there; no model is asked again for theirs."""
@@ -66,26 +63,18 @@ def refine(config: Config, folder: Path) -> int:
         with claim(REFINE, directory.run, config, made_with, _MAY_CHANGE):
             # It has the arms that were compared last.
             save_config(config, directory.run.config)
-            make = build if train else _without_puzzles
-            x = make(config, directory.run, train, held_out, refused)
+            run = directory.run
+            x = (
+                build(config, run, train, held_out, refused)
+                if train
+                else without_puzzles(config, run)
+            )
             return _run(x, directory, tasks, hidden)
 
 
 def asks_puzzles(config: Config) -> bool:
     """Tell whether puzzles are read: to teach, to show as solved ones, or to be measured on."""
     return config.refine.teach or PUZZLES in config.refine.tasks
-
-
-def _without_puzzles(config: Config, directory: RunDirectory, *_: object) -> Experiment:
-    return Experiment(
-        config=config,
-        run=directory,
-        train=(),
-        held_out=(),
-        progress=Progress(directory.log),
-        load=lambda trained: models.load_sampler(config.model, trained),
-        load_other=lambda other: models.load_sampler(other),
-    )
 
 
 def _run(
@@ -132,9 +121,11 @@ def compare(
     ways = ways_of(x.config.refine)
     spent: list[Refined] = []
     refined: list[Refined] = []
+    base = reference(ways)
     for way in ways:
-        done = run_arm(x, directory, way, tasks, within(way, means, spent), budgets_of(way, spent))
-        if way == reference(ways):
+        allowed, budgets = within(way, means, spent), budgets_of(way, spent)
+        done = run_arm(x, directory, way, tasks, allowed, budgets, base)
+        if way == base:
             spent = done
         refined += done
     samplers.release()
@@ -151,9 +142,12 @@ def run_arm(
     tasks: Sequence[RefineTask],
     means: Means,
     budgets: Mapping[str, int] | None,
+    base: Way | None,
 ) -> list[Refined]:
-    """Refine all tasks in one arm's way, shard by shard, unless that is done."""
-    base = reference(ways_of(x.config.refine))
+    """Refine all tasks in one arm's way, shard by shard, unless that is done.
+
+    `base` is the arm whose tokens those that draw again may use.
+    """
     # What may be drawn again depends on what was spent there.
     part = f"{way.name}-as-{base.name}" if way.resamples and base else way.name
     here, size = directory.under_way(part, f"arm {way.name}"), x.config.refine.shard_size

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from selftrain import models
 from selftrain.claim import LEVER, claim, refuse_foreign, working_in
 from selftrain.config import Config
 from selftrain.errors import UsageError
 from selftrain.experiment import Experiment, Paused
 from selftrain.files import read_rows, write_rows
-from selftrain.progress import Progress
 from selftrain.provenance import command_line, describe_model, provenance
+from selftrain.run import without_puzzles
 from selftrain.seeds import derive_seed
 from selftrain.verifier.arms import Learner, learners
 from selftrain.verifier.directory import SPLITS, LeverDirectory, Split
@@ -50,19 +49,7 @@ def lever(config: Config, folder: Path, *, evaluate: bool) -> int:
         data["verifier"] = str(describe_model(config.verifier.model))
         made_with = provenance(command_line(), config, (), (), data=data)
         with claim(LEVER, directory.run, config, made_with, _MAY_CHANGE):
-            return _run(_experiment(config, directory), directory, there, evaluate=evaluate)
-
-
-def _experiment(config: Config, directory: LeverDirectory) -> Experiment:
-    return Experiment(
-        config=config,
-        run=directory.run,
-        train=(),
-        held_out=(),
-        progress=Progress(directory.run.log),
-        load=lambda trained: models.load_sampler(config.model, trained),
-        load_other=lambda other: models.load_sampler(other),
-    )
+            return _run(without_puzzles(config, directory.run), directory, there, evaluate=evaluate)
 
 
 def _run(

@@ -91,7 +91,9 @@ class Points:
         def advance(count: int) -> None:
             nonlocal done
             done += count
-            self.pass_by(f"advance {label} {done}")
+            # What was judged before, by whatever process, passes no such point again.
+            if label != "reference solutions":
+                self.pass_by(f"advance {label} {done}")
 
         yield advance
 

@@ -1,6 +1,5 @@
 """Kill −9 at any moment, and the same command again: the bytes of a run that nobody disturbed."""
 
-import json
 import os
 import random
 import signal
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from killed_runs import STAGES, contents, differing
+from killing import run_program
 from scripted import few_held_out, few_train, write_puzzles
 
 SMALL = (
@@ -39,14 +39,7 @@ def result(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> dict[s
     program = Path(__file__).with_name("killed_runs.py")
     puzzles = [f"puzzles.train={train}", f"puzzles.held_out={held_out}"]
     settings = [*SMALL, *puzzles, f"model.name={tiny_model}"]
-    done = subprocess.run(
-        [sys.executable, program, root, *settings],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    content: dict[str, Any] = json.loads(done.stdout)
+    content: dict[str, Any] = run_program(program, root, *settings)
     return content
 
 

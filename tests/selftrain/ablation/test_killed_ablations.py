@@ -1,14 +1,11 @@
 """Kill −9 in any stage of an ablation, and the same command again: the bytes of an undisturbed one."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 from ablation.ablations import SMALL, shown
 from ablation.killed_ablations import POINTS
+from killing import run_program
 from scripted import few_held_out, write_puzzles
 
 SETTINGS = (
@@ -36,14 +33,7 @@ def test_an_ablation_killed_in_every_stage_ends_with_the_same_bytes(
         f"model.name={tiny_model}",
     ]
     program = Path(__file__).with_name("killed_ablations.py")
-    done = subprocess.run(
-        [sys.executable, program, tmp_path, *settings],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent.parent)},
-    )
-    result = json.loads(done.stdout)
+    result = run_program(program, tmp_path, *settings)
     assert result["killed_at"] == list(POINTS.values())
     assert (result["again"], result["differing"]) == (0, [])
     assert {

@@ -1,9 +1,6 @@
 """Refinement in the rounds of a run: what it adds, what it may not touch, and killed anywhere."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -11,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import run_program
 from refine.killed_in_rounds import POINTS, Revising
 from refine_script import read_asked
 from scripted import few_held_out, few_train, scripted_run, write_puzzles
@@ -93,16 +91,10 @@ def settings(folder: Path, model: Path) -> list[str]:
 def killed(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Killed:
     root = tmp_path_factory.mktemp("killed")
     program = Path(__file__).with_name("killed_in_rounds.py")
-    done = subprocess.run(
-        [sys.executable, program, root, *settings(root, tiny_model), "refine.enabled=true"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent.parent)},
-    )
+    result = run_program(program, root, *settings(root, tiny_model), "refine.enabled=true")
     asked, num_again = read_asked(root / "answers.jsonl")
     undisturbed = RunDirectory(root / "undisturbed")
-    return Killed(json.loads(done.stdout), undisturbed, len(asked), num_again)
+    return Killed(result, undisturbed, len(asked), num_again)
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,11 @@ is asked twice for what it had answered.
 """
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import run_program
 from refine_script import read_asked
 
 from selftrain.files import write_rows
@@ -45,14 +43,8 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
         )
     )
     program = Path(__file__).parents[1] / "killed_refinements.py"
-    done = subprocess.run(
-        [sys.executable, program, root, config],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    return root, json.loads(done.stdout)
+    result = run_program(program, root, config)
+    return root, result
 
 
 def test_a_refinement_killed_again_and_again_ends_with_the_same_bytes(

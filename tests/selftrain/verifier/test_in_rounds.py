@@ -1,15 +1,12 @@
 """A verifier in the rounds of a run: what it spares, what it may not touch, and killed anywhere."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import run_program
 from scripted import few_held_out, few_train, scripted_run, write_puzzles
 from verifier.killed_verifiers import POINTS
 
@@ -57,14 +54,8 @@ class Killed:
 def killed(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Killed:
     root = tmp_path_factory.mktemp("killed")
     program = Path(__file__).with_name("killed_verifiers.py")
-    done = subprocess.run(
-        [sys.executable, program, root, *settings(root, tiny_model), "verifier.use=judge"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(program.parent.parent)},
-    )
-    return Killed(json.loads(done.stdout), RunDirectory(root / "undisturbed"))
+    result = run_program(program, root, *settings(root, tiny_model), "verifier.use=judge")
+    return Killed(result, RunDirectory(root / "undisturbed"))
 
 
 @pytest.fixture(scope="module")
